@@ -1,0 +1,152 @@
+package domain
+
+import (
+	"crypto/sha256"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Key is an idempotency key: the caller's name for one business intent, 1 to 255 printable ASCII characters. It is made
+// once, when the intent is, and repeated on every retry. It is not a request id, a timestamp or a retry counter.
+type Key string
+
+// MaxKeyLength is the longest key, in characters.
+const MaxKeyLength = 255
+
+// Reasons a key is refused.
+var (
+	ErrKeyEmpty      = errors.New("must not be empty")
+	ErrKeyTooLong    = errors.New("must be at most 255 characters long")
+	ErrKeyCharacters = errors.New("must be printable ASCII; a bare key has no spaces and no commas")
+	ErrKeyQuoting    = errors.New("must be a bare key or one well-formed quoted string")
+)
+
+// ParseKey reads the value of an Idempotency-Key header. The bare form abc and the structured-field string "abc"
+// (RFC 9651) name the same key, so a client that quotes and one that does not can share an intent. A bare value with a
+// comma or a space is refused: two header lines folded into one, or a list, would otherwise silently become one odd key.
+func ParseKey(header string) (Key, error) {
+	s := strings.Trim(header, " \t")
+	quoted := strings.HasPrefix(s, `"`)
+	if quoted {
+		var ok bool
+		if s, ok = unquoteKey(s); !ok {
+			return "", ErrKeyQuoting
+		}
+	}
+	switch {
+	case s == "":
+		return "", ErrKeyEmpty
+	case len(s) > MaxKeyLength:
+		return "", ErrKeyTooLong
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || !quoted && (s[i] == ' ' || s[i] == ',') {
+			return "", ErrKeyCharacters
+		}
+	}
+	return Key(s), nil
+}
+
+// unquoteKey undoes the quotes and the two escapes of a structured-field string.
+func unquoteKey(s string) (string, bool) {
+	if len(s) < 2 || s[len(s)-1] != '"' {
+		return "", false
+	}
+	var out strings.Builder
+	for inner := s[1 : len(s)-1]; inner != ""; inner = inner[1:] {
+		switch {
+		case inner[0] == '"':
+			return "", false
+		case inner[0] != '\\':
+		case len(inner) > 1 && (inner[1] == '"' || inner[1] == '\\'):
+			inner = inner[1:]
+		default:
+			return "", false
+		}
+		out.WriteByte(inner[0])
+	}
+	return out.String(), true
+}
+
+// Hash is what is stored of a key. Keys are the caller's text and may hold anything, a customer's address included; a
+// hash finds the record just as well and keeps nothing.
+func (k Key) Hash() []byte {
+	sum := sha256.Sum256([]byte(k))
+	return sum[:]
+}
+
+// Operation names what a key is for. A key's scope is merchant + operation: the same text on another operation, or of
+// another merchant, is another key.
+type Operation string
+
+// The keyed operations.
+const (
+	OpProductsCreate Operation = "products.create"
+	OpCartsCreate    Operation = "carts.create"
+	OpOrdersCreate   Operation = "orders.create"
+	OpChargesCreate  Operation = "charges.create"
+)
+
+// RecoveryPoint is the last step of a keyed operation that is known to be durable. Whoever resumes the operation
+// starts right after it.
+type RecoveryPoint string
+
+// The recovery points in the order they are reached. An operation that touches only our own database goes from nothing
+// to finished in one transaction; only a charge stops in between.
+const (
+	// PointClaimed: the key is ours and nothing has been done. It exists only inside the claiming transaction.
+	PointClaimed RecoveryPoint = "claimed"
+	// PointChargeRecorded: the charge and the provider call "create" are written. Nothing may have been sent, or the
+	// create may have been; no money can have moved.
+	PointChargeRecorded RecoveryPoint = "charge_recorded"
+	// PointIntentRecorded: the provider's intent id and the call "confirm" are written. Money may have moved; a look-up
+	// of the intent tells.
+	PointIntentRecorded RecoveryPoint = "intent_recorded"
+	// PointFinished: the answer is stored. Replays repeat it.
+	PointFinished RecoveryPoint = "finished"
+)
+
+// RecoveryPoints lists the points that can be found after a crash, in the order they are reached, for tests and tools
+// that must cover them all.
+func RecoveryPoints() []RecoveryPoint {
+	return []RecoveryPoint{PointChargeRecorded, PointIntentRecorded, PointFinished}
+}
+
+// Answer is what a caller is told: status, Location and body, byte for byte, so that a replay equals the first answer.
+type Answer struct {
+	Status   int
+	Location string // may be empty
+	Body     []byte
+}
+
+// KeyRef finds one key's record: its scope and the hash of its text.
+type KeyRef struct {
+	MerchantID string
+	Operation  Operation
+	Hash       []byte
+}
+
+// KeyRecord is what is remembered under one key.
+type KeyRecord struct {
+	KeyRef
+	Fingerprint Fingerprint
+	Point       RecoveryPoint
+	RequestID   string // of the request that claimed the key
+	ResourceID  string // the object the key made; empty while unknown
+	Answer      *Answer
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+	Lease       Lease
+}
+
+// Finished reports whether the record holds an answer for good.
+func (r KeyRecord) Finished() bool { return r.Point == PointFinished }
+
+// Lease says who may advance a running key. The generation rises with every takeover, and every write of an owner
+// names its generation, so an owner that was paused beyond its lease and wakes up writes nothing.
+type Lease struct {
+	Owner      string
+	Generation int64
+	Live       bool // by the database's clock when the record was read
+}

@@ -1,0 +1,4 @@
+DROP TABLE stock_moves;
+DROP TABLE stock;
+DROP TABLE prices;
+DROP TABLE products;

@@ -1,0 +1,228 @@
+package payment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"payonce/domain"
+	"payonce/provider"
+	"payonce/repository"
+)
+
+// CreateCharge is the command to collect an order's total. The amount is not in it: it is the order's.
+type CreateCharge struct {
+	OrderID       string               `json:"order_id"`
+	PaymentMethod string               `json:"payment_method"`
+	CaptureMethod domain.CaptureMethod `json:"capture_method"`
+	ReturnURL     string               `json:"return_url"`
+}
+
+// CreateCharge collects the money of an order, once. It is a chain of transactions (T) and provider calls (P):
+//
+//	T1  claim the key, lock the order, write the charge and the call "create"
+//	P1  create the intent at the provider; no money can move by it
+//	T2  write the intent's id and the call "confirm"
+//	P2  confirm the intent: money moves
+//	T3  write what happened: charge, order, stock, the answer, the key finished
+//
+// The same key, sent again at any moment, by anyone, to any process, goes on where the chain broke off. Once T1 is
+// committed the work no longer depends on the caller's connection.
+func (s *Service) CreateCharge(ctx context.Context, req Request, cmd CreateCharge) (Reply, error) {
+	claim, err := s.claim(req, domain.OpChargesCreate, cmd)
+	if err != nil {
+		return Reply{}, err
+	}
+	if _, err := s.Store.Order(ctx, req.MerchantID, cmd.OrderID); err != nil {
+		return Reply{}, err // an order that does not exist leaves no trace under the key
+	}
+	r := &run{Service: s, claim: claim, by: domain.ByResponse, instance: chargesPath(cmd.OrderID)}
+	point, reply, err := r.begin(ctx, cmd)
+	if errors.Is(err, errRunning) {
+		point, reply, err = r.await(ctx, req.Wait)
+	}
+	if err != nil {
+		return Reply{}, keyBusy(err)
+	}
+	if reply != nil {
+		return *reply, nil
+	}
+	ctx, cancel := detached(ctx, s.Lease)
+	defer cancel()
+	answer, err := r.drive(ctx, point)
+	if errors.Is(err, errLeaseLost) {
+		return Reply{}, inProgress(r.chargeID, err)
+	}
+	return answer, err
+}
+
+// begin is T1. It returns the point to drive from, or a reply when the key already has an answer or the charge is
+// refused, or errRunning when another request holds the key.
+func (r *run) begin(ctx context.Context, cmd CreateCharge) (point domain.RecoveryPoint, reply *Reply, err error) {
+	for try := 1; ; try++ {
+		reply = nil
+		err = r.Store.InTx(ctx, func(tx *repository.Tx) error {
+			record, mine, err := tx.ClaimKey(ctx, r.claim)
+			if err != nil {
+				return err
+			}
+			r.adopt(record)
+			if !mine {
+				if record.Lease.Owner == r.claim.Owner && !record.Finished() {
+					point = record.Point // our own commit was in doubt, and it did take place
+					return nil
+				}
+				old, err := r.replay(r.claim, record)
+				reply = &old
+				return err
+			}
+			point = domain.PointChargeRecorded
+			charge, refusal := r.openCharge(ctx, tx, cmd)
+			if refusal == nil {
+				r.chargeID = charge.ID
+				return tx.AdvanceKey(ctx, r.claim, r.generation, point, charge.ID)
+			}
+			if !domain.CodeOf(refusal).Final() {
+				return refusal
+			}
+			first := r.reply(r.claim, record, r.instance, Result{Err: refusal})
+			reply = &first
+			return tx.FinishKey(ctx, r.claim, r.generation, "", first.Answer)
+		})
+		if !errors.Is(err, repository.ErrCommitUnknown) || try == commitTries {
+			return point, reply, err
+		}
+		r.Log.WarnContext(ctx, "commit in doubt, claiming again", "operation", r.claim.Operation, "request_id", r.claim.RequestID)
+	}
+}
+
+// adopt takes over what the key's record knows about this run.
+func (r *run) adopt(record domain.KeyRecord) {
+	r.generation, r.requestID, r.expiresAt, r.chargeID = record.Lease.Generation, record.RequestID, record.ExpiresAt, record.ResourceID
+}
+
+// openCharge writes the charge and the call that creates its intent, or returns a refusal. The order is locked, so of two
+// requests with different keys the second sees the first one's charge; the unique index is behind that.
+func (r *run) openCharge(ctx context.Context, tx *repository.Tx, cmd CreateCharge) (domain.Charge, error) {
+	order, err := tx.OrderForUpdate(ctx, r.claim.MerchantID, cmd.OrderID)
+	if err != nil {
+		return domain.Charge{}, err
+	}
+	if err := order.Payable(tx.Now); err != nil {
+		return domain.Charge{}, err
+	}
+	blocking, blocked, err := tx.BlockingCharge(ctx, order.MerchantID, order.ID)
+	if err != nil {
+		return domain.Charge{}, err
+	}
+	if blocked {
+		return domain.Charge{}, domain.E(domain.CodeChargeInProgress, domain.Fields{"charge_id": blocking.ID}, "another charge of this order is not decided yet")
+	}
+	charge := domain.Charge{
+		ID: r.NewID("chg"), MerchantID: order.MerchantID, OrderID: order.ID, Amount: order.Total, Currency: order.Currency,
+		Status: domain.ChargeCreated, CaptureMethod: cmd.CaptureMethod, PaymentMethod: cmd.PaymentMethod, ReturnURL: cmd.ReturnURL,
+		Provider: r.Provider.Name(), Metadata: map[string]string{}, Version: 1, Key: r.claim.KeyRef, CreatedAt: tx.Now, UpdatedAt: tx.Now,
+	}
+	if err := tx.InsertCharge(ctx, charge, r.Lease+r.Grace); err != nil {
+		return domain.Charge{}, err
+	}
+	from := order.Status
+	order.ChargeID, order.UpdatedAt = &charge.ID, tx.Now
+	if err := tx.UpdateOrder(ctx, order, from); err != nil {
+		return domain.Charge{}, err
+	}
+	params := provider.IntentParams{
+		Amount: charge.Money(), CaptureMethod: charge.CaptureMethod, Description: "Order " + order.ID,
+		Metadata: map[string]string{"charge_id": charge.ID, "order_id": order.ID, "merchant_id": order.MerchantID},
+	}
+	_, err = r.writeCall(ctx, tx, charge, repository.CallCreate, 1, params)
+	return charge, err
+}
+
+// createIntent is P1 and T2.
+func (r *run) createIntent(ctx context.Context) (step, error) {
+	call, err := r.written(ctx, repository.CallCreate)
+	if err != nil {
+		return step{}, err
+	}
+	if r.pastHorizon(call) {
+		return r.settle(ctx, domain.PointChargeRecorded, nil, abandoned)
+	}
+	var params provider.IntentParams
+	if err := json.Unmarshal(call.Params, &params); err != nil {
+		return step{}, fmt.Errorf("params of %s: %w", call.ProviderKey, err)
+	}
+	result := r.Provider.CreateIntent(ctx, call.ProviderKey, params)
+	answered := r.answered(ctx, call, result)
+	if result.Outcome != provider.Succeeded {
+		return r.settle(ctx, domain.PointChargeRecorded, answered, saidBy(result))
+	}
+	_, err = r.record(ctx, domain.PointChargeRecorded, func(tx *repository.Tx) error {
+		charge, err := tx.ChargeForUpdate(ctx, r.claim.MerchantID, r.chargeID)
+		if err != nil {
+			return err
+		}
+		if err := belongs(charge, *result.Intent); err != nil {
+			return err
+		}
+		charge.ProviderReference, charge.UpdatedAt = &result.Intent.Reference, tx.Now
+		if _, err := tx.UpdateCharge(ctx, charge, r.Lease+r.Grace); err != nil {
+			return err
+		}
+		if err := answered.write(ctx, tx); err != nil {
+			return err
+		}
+		params := provider.ConfirmParams{PaymentMethod: charge.PaymentMethod, ReturnURL: charge.ReturnURL}
+		if _, err := r.writeCall(ctx, tx, charge, repository.CallConfirm, 1, params); err != nil {
+			return err
+		}
+		return tx.AdvanceKey(ctx, r.claim, r.generation, domain.PointIntentRecorded, charge.ID)
+	})
+	return step{next: domain.PointIntentRecorded}, err
+}
+
+// confirmIntent is P2 and T3. A run that resumes asks first: the intent's state tells what an earlier confirm came to,
+// and only an intent that nothing happened to is confirmed again, with the same key and the same parameters.
+func (r *run) confirmIntent(ctx context.Context) (step, error) {
+	call, err := r.written(ctx, repository.CallConfirm)
+	if err != nil {
+		return step{}, err
+	}
+	charge, err := r.Store.Charge(ctx, r.claim.MerchantID, r.chargeID)
+	if err != nil {
+		return step{}, err
+	}
+	if r.resumed {
+		found, answered, err := r.lookUp(ctx, charge)
+		if err != nil {
+			return step{}, err
+		}
+		if !untouched(found) {
+			return r.settle(ctx, domain.PointIntentRecorded, answered, saidBy(found))
+		}
+		if r.pastHorizon(call) {
+			return r.fence(ctx, charge)
+		}
+	}
+	var params provider.ConfirmParams
+	if err := json.Unmarshal(call.Params, &params); err != nil {
+		return step{}, fmt.Errorf("params of %s: %w", call.ProviderKey, err)
+	}
+	result := r.Provider.ConfirmIntent(ctx, call.ProviderKey, *charge.ProviderReference, params)
+	answered := r.answered(ctx, call, result)
+	if result.Outcome == provider.Unknown {
+		// The answer is lost, the intent is not: ask it before telling the buyer to wait.
+		found, looked, err := r.lookUp(ctx, charge)
+		if err != nil {
+			return step{}, err
+		}
+		answered = append(answered, looked...)
+		if found.Outcome == provider.Succeeded && !untouched(found) {
+			result = found
+		}
+	}
+	return r.settle(ctx, domain.PointIntentRecorded, answered, saidBy(result))
+}
+
+func chargesPath(order string) string { return "/v1/orders/" + order + "/charges" }

@@ -1,0 +1,188 @@
+package payment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"payonce/domain"
+	"payonce/repository"
+)
+
+// Recover looks once at the open charges whose time has come, at most limit of them, and returns how many it settled.
+// Any number of processes may do this at once.
+//
+// Recovery finds out, and it fences; it never starts to take money. Whoever wanted the charge may be gone: only a caller
+// who sends the same key again gets it confirmed.
+func (s *Service) Recover(ctx context.Context, limit int) (settled int, err error) {
+	var charges []domain.Charge
+	err = s.Store.InTx(ctx, func(tx *repository.Tx) error {
+		var err error
+		charges, err = tx.ClaimOpenCharges(ctx, limit, s.Grace)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	var failures []error
+	for _, charge := range charges {
+		done, err := s.recoverCharge(ctx, charge)
+		if err != nil && !errors.Is(err, errLeaseLost) && !errors.Is(err, repository.ErrStale) {
+			failures = append(failures, err)
+		}
+		if done {
+			settled++
+		}
+	}
+	return settled, errors.Join(failures...)
+}
+
+// recoverCharge settles one open charge if that can be proved.
+func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (settled bool, err error) {
+	record, found, err := s.Store.Key(ctx, charge.Key)
+	if err != nil || !found {
+		return false, err
+	}
+	if record.Finished() {
+		return s.follow(ctx, charge)
+	}
+	if record.Lease.Live {
+		return false, nil // somebody is at work
+	}
+	owner := s.NewID("rec")
+	r := &run{Service: s, by: domain.ByReconciliation, resumed: true, instance: chargesPath(charge.OrderID),
+		claim: repository.Claim{KeyRef: charge.Key, Fingerprint: record.Fingerprint, RequestID: owner, Owner: owner, Lease: s.Lease}}
+	r.adopt(record)
+	if _, err := r.takeOver(ctx, record); err != nil {
+		return false, err
+	}
+	ctx, cancel := detached(ctx, s.Lease)
+	defer cancel()
+	var done step
+	if charge.ProviderReference == nil {
+		done, err = r.giveUp(ctx, charge)
+	} else {
+		done, err = r.findOut(ctx, charge)
+	}
+	if domain.CodeOf(err) == domain.CodeProviderUnavailable {
+		return false, nil // nothing was sent and nobody came back yet; the key is free for a caller who does
+	}
+	return err == nil && done.reply != nil && done.reply.RetryAfter == 0, err
+}
+
+// giveUp ends a charge whose intent is not known: none was confirmed, so nothing can have been taken. It waits until a
+// caller who retries has had the time to.
+func (r *run) giveUp(ctx context.Context, charge domain.Charge) (step, error) {
+	if !r.abandonable(charge) {
+		return r.settle(ctx, domain.PointChargeRecorded, nil, unchanged)
+	}
+	return r.settle(ctx, domain.PointChargeRecorded, nil, abandoned)
+}
+
+// findOut asks the provider. An intent that nothing happened to is fenced once its charge counts as abandoned.
+func (r *run) findOut(ctx context.Context, charge domain.Charge) (step, error) {
+	found, answered, err := r.lookUp(ctx, charge)
+	if err != nil {
+		return step{}, err
+	}
+	if untouched(found) && r.abandonable(charge) {
+		if err := r.write(ctx, answered); err != nil {
+			return step{}, err
+		}
+		return r.fence(ctx, charge)
+	}
+	return r.settle(ctx, domain.PointIntentRecorded, answered, saidBy(found))
+}
+
+// fence cancels the intent, so that no confirm of any age can take money any more, and settles the charge by what the
+// provider says: canceled, or, when a confirm was faster, what came of that.
+func (r *run) fence(ctx context.Context, charge domain.Charge) (step, error) {
+	found, answered, err := r.cancelIntent(ctx, charge)
+	if err != nil {
+		return step{}, err
+	}
+	return r.settle(ctx, domain.PointIntentRecorded, answered, saidBy(found))
+}
+
+// follow asks about a charge whose answer was given while it was open: the buyer has to authenticate, or the money is
+// held. When the order's time to be paid is over and the buyer has not authenticated, the intent is fenced.
+func (s *Service) follow(ctx context.Context, charge domain.Charge) (settled bool, err error) {
+	if charge.Status == domain.ChargeAuthorized {
+		return false, nil // held until it is captured or voided; only a caller decides that
+	}
+	order, err := s.Store.Order(ctx, charge.MerchantID, charge.OrderID)
+	if err != nil {
+		return false, err
+	}
+	found, answered, err := s.lookUp(ctx, charge)
+	if err != nil {
+		return false, err
+	}
+	if status, _ := statusFrom(found); status == domain.ChargeRequiresAction && !s.Store.Now().Before(order.ExpiresAt) {
+		if err := s.write(ctx, answered); err != nil {
+			return false, err
+		}
+		if found, answered, err = s.cancelIntent(ctx, charge); err != nil {
+			return false, err
+		}
+	}
+	ctx, cancel := detached(ctx, recordBudget)
+	defer cancel()
+	err = s.Store.InTx(ctx, func(tx *repository.Tx) error {
+		if err := answered.write(ctx, tx); err != nil {
+			return err
+		}
+		charge, err = s.apply(ctx, tx, charge.MerchantID, charge.ID, domain.ByReconciliation, saidBy(found))
+		return err
+	})
+	return err == nil && charge.Status.Final(), err
+}
+
+// write records evidence when nothing else is to be recorded with it.
+func (s *Service) write(ctx context.Context, e evidence) error {
+	ctx, cancel := detached(ctx, recordBudget)
+	defer cancel()
+	return s.Store.InTx(ctx, func(tx *repository.Tx) error { return e.write(ctx, tx) })
+}
+
+// abandonable reports whether nobody has done anything for a charge for so long that nobody is waiting for it.
+func (s *Service) abandonable(charge domain.Charge) bool {
+	return s.Store.Now().Sub(charge.UpdatedAt) >= s.Lease+s.Grace
+}
+
+// unchanged is the verdict that there is no news.
+func unchanged(charge domain.Charge, _ domain.ResolvedBy, _ time.Time) (domain.Charge, error) {
+	return charge, nil
+}
+
+// ExpireOrders ends at most limit orders that nobody paid in time and gives their stock back. It returns how many.
+func (s *Service) ExpireOrders(ctx context.Context, limit int) (expired int, err error) {
+	err = s.Store.InTx(ctx, func(tx *repository.Tx) error {
+		expired = 0
+		orders, err := tx.ClaimExpiredOrders(ctx, limit)
+		if err != nil {
+			return err
+		}
+		for _, order := range orders {
+			// The order is locked now. A charge that was begun before that is visible to this statement, though not
+			// necessarily to the one that found the order.
+			if _, blocked, err := tx.BlockingCharge(ctx, order.MerchantID, order.ID); err != nil || blocked {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			from := order.Status
+			order.Status, order.UpdatedAt = domain.OrderExpired, tx.Now
+			if err := tx.UpdateOrder(ctx, order, from); err != nil {
+				return err
+			}
+			if err := tx.ReleaseStock(ctx, order); err != nil {
+				return err
+			}
+			expired++
+		}
+		return nil
+	})
+	return expired, err
+}

@@ -1,0 +1,120 @@
+package repository
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"payonce/domain"
+)
+
+// CallKind is what a provider call does.
+type CallKind string
+
+// The kinds of provider calls.
+const (
+	CallCreate  CallKind = "create"
+	CallConfirm CallKind = "confirm"
+	CallCancel  CallKind = "cancel"
+	CallLookup  CallKind = "lookup"
+)
+
+// ProviderCall is one call to the provider for a charge, written before it is sent. SentAt nil: provably never sent.
+// SentAt set and Outcome empty: it may have been executed, and the answer was lost with the process that waited for it.
+type ProviderCall struct {
+	MerchantID  string
+	ChargeID    string
+	Kind        CallKind
+	Attempt     int
+	ProviderKey string // empty for look-ups
+	Params      []byte // exactly what is sent, as JSON
+	SentAt      *time.Time
+	HorizonAt   *time.Time // the key is never sent after this
+	Answer      CallAnswer
+}
+
+// CallAnswer is what came back.
+type CallAnswer struct {
+	Outcome     string // one of provider.Outcome; empty while there is none
+	HTTPStatus  int
+	RequestID   string // the provider's
+	Found       string // the state of the provider's object as the answer showed it
+	FailureCode string
+	DeclineCode string
+}
+
+// ProviderCall reads the latest attempt of a kind. The second result is false when there is none.
+func (r Reader) ProviderCall(ctx context.Context, merchant, charge string, kind CallKind) (ProviderCall, bool, error) {
+	var row struct {
+		Attempt int            `db:"attempt"`
+		Key     sql.NullString `db:"provider_key"`
+		Params  []byte         `db:"params"`
+		SentAt  sql.NullTime   `db:"sent_at"`
+		Horizon sql.NullTime   `db:"horizon_at"`
+		Outcome sql.NullString `db:"outcome"`
+	}
+	err := sqlx.GetContext(ctx, r.q, &row, `
+		SELECT attempt, provider_key, params, sent_at, horizon_at, outcome
+		FROM provider_calls
+		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3
+		ORDER BY attempt DESC
+		LIMIT 1`, merchant, charge, kind)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ProviderCall{}, false, nil
+	}
+	if err != nil {
+		return ProviderCall{}, false, fmt.Errorf("provider call %s of %s: %w", kind, charge, err)
+	}
+	call := ProviderCall{MerchantID: merchant, ChargeID: charge, Kind: kind, Attempt: row.Attempt, ProviderKey: row.Key.String,
+		Params: row.Params, Answer: CallAnswer{Outcome: row.Outcome.String}}
+	if row.SentAt.Valid {
+		call.SentAt = &row.SentAt.Time
+	}
+	if row.Horizon.Valid {
+		call.HorizonAt = &row.Horizon.Time
+	}
+	return call, true, nil
+}
+
+// InsertProviderCall writes a call down. With c.SentAt set it is marked as sent in the same moment: the transaction that
+// commits it must be followed by the sending.
+func (tx *Tx) InsertProviderCall(ctx context.Context, c ProviderCall) error {
+	_, err := tx.q.ExecContext(ctx, `
+		INSERT INTO provider_calls (merchant_id, charge_id, kind, attempt, provider_key, params, sent_at, horizon_at, written_at)
+		VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9)`,
+		c.MerchantID, c.ChargeID, c.Kind, c.Attempt, c.ProviderKey, c.Params, c.SentAt, c.HorizonAt, tx.Now)
+	if err != nil {
+		return fmt.Errorf("insert provider call %s of %s: %w", c.Kind, c.ChargeID, err)
+	}
+	return nil
+}
+
+// AnswerProviderCall records what came back for one call. A later answer to the same call replaces an earlier "unknown",
+// since the provider repeats its first answer under the same key.
+func (tx *Tx) AnswerProviderCall(ctx context.Context, c ProviderCall, a CallAnswer) error {
+	result, err := tx.q.ExecContext(ctx, `
+		UPDATE provider_calls
+		SET answered_at = $5, outcome = $6, http_status = nullif($7, 0), request_id = nullif($8, ''), found = nullif($9, ''),
+			failure_code = nullif($10, ''), decline_code = nullif($11, '')
+		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3 AND attempt = $4`,
+		c.MerchantID, c.ChargeID, c.Kind, c.Attempt, tx.Now, a.Outcome, a.HTTPStatus, a.RequestID, a.Found, a.FailureCode, a.DeclineCode)
+	return exactly(1, result, err, fmt.Sprintf("answer of provider call %s of %s", c.Kind, c.ChargeID))
+}
+
+// History reads the states a charge was in, oldest first, as the database itself wrote them down.
+func (r Reader) History(ctx context.Context, merchant, charge string) ([]domain.ChargeStatus, error) {
+	var states []domain.ChargeStatus
+	err := sqlx.SelectContext(ctx, r.q, &states, `
+		SELECT status
+		FROM charge_history
+		WHERE merchant_id = $1 AND charge_id = $2
+		ORDER BY version`, merchant, charge)
+	if err != nil {
+		return nil, fmt.Errorf("history of charge %s: %w", charge, err)
+	}
+	return states, nil
+}

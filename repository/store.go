@@ -1,0 +1,202 @@
+package repository
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+// Options say how to reach the database.
+type Options struct {
+	URL      string           // postgres://... or key=value; never logged
+	MaxConns int              // pool size; 0 means 16. Four to eight per core of the database is plenty
+	Now      func() time.Time // business time; nil means the system clock. Leases use the database's clock instead
+	// Silence is the longest wait for the server's next byte; 0 means 10 s. It must exceed statement_timeout.
+	Silence time.Duration
+}
+
+// Reader is every SELECT. It works over the pool or over one transaction.
+type Reader struct{ q sqlx.ExtContext }
+
+// Store is the database as the use cases see it: readable, and writable only through InTx.
+type Store struct {
+	Reader
+	db  *sqlx.DB
+	now func() time.Time
+}
+
+// Tx is one transaction. Every INSERT, UPDATE and DELETE of the product is a method of it.
+type Tx struct {
+	Reader
+	// Now is the one business time of this transaction, in UTC with the microseconds that PostgreSQL keeps.
+	Now time.Time
+}
+
+// ErrCommitUnknown says that COMMIT was sent and its answer did not come: the transaction may be committed or not. It
+// must not be treated as a failure. The way out is to claim or lock the same row again, which waits for the transaction
+// in doubt; a plain SELECT is not enough, because an orphaned session can still commit after it.
+var ErrCommitUnknown = errors.New("outcome of the commit is unknown")
+
+// sessionSettings bound every wait inside the database, so that no lock, statement or abandoned transaction can hold a
+// connection, a row or a buyer for long. client_connection_check_interval stops a statement whose client is gone.
+var sessionSettings = map[string]string{
+	"lock_timeout":                        "2000",
+	"statement_timeout":                   "5000",
+	"idle_in_transaction_session_timeout": "5000",
+	"client_connection_check_interval":    "1000",
+	"default_transaction_isolation":       "read committed",
+	"timezone":                            "UTC",
+	"application_name":                    "payonce",
+}
+
+// Open prepares the pool. It does not connect; the first use does.
+func Open(o Options) (*Store, error) {
+	config, err := pq.NewConfig(o.URL)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be read as a PostgreSQL address") // the cause may quote the password
+	}
+	if config.Runtime == nil {
+		config.Runtime = map[string]string{}
+	}
+	for name, value := range sessionSettings {
+		if _, given := config.Runtime[name]; !given {
+			config.Runtime[name] = value
+		}
+	}
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be used to connect to PostgreSQL")
+	}
+	if o.Silence == 0 {
+		o.Silence = 10 * time.Second
+	}
+	connector.Dialer(newGuardedDialer(o.Silence))
+	if o.MaxConns == 0 {
+		o.MaxConns = 16
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the one place where business time is wired to the system clock
+	}
+	db := sqlx.NewDb(sql.OpenDB(connector), "postgres")
+	db.SetMaxOpenConns(o.MaxConns)
+	db.SetMaxIdleConns(o.MaxConns)
+	db.SetConnMaxLifetime(30 * time.Minute)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return &Store{Reader: Reader{db}, db: db, now: o.Now}, nil
+}
+
+// Close closes the pool.
+func (s *Store) Close() error { return s.db.Close() }
+
+// InUse is the number of connections that are taken right now; tests assert that it is 0 while a provider is called.
+func (s *Store) InUse() int { return s.db.Stats().InUse }
+
+// Now is the business time, in UTC with the microseconds that PostgreSQL keeps.
+func (s *Store) Now() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+
+// InTx runs fn in one transaction and commits it. There are three results:
+//
+//   - nil: committed.
+//   - an error that is not ErrCommitUnknown: nothing was written.
+//   - ErrCommitUnknown: it may be either. See there.
+//
+// fn may run up to three times: PostgreSQL resolves a deadlock or a serialization conflict by refusing one side
+// (SQLSTATE 40P01, 40001), and that side is simply run again. So fn must not have effects of its own, least of all a
+// call to a provider. A panic in fn rolls back and goes on.
+func (s *Store) InTx(ctx context.Context, fn func(*Tx) error) error {
+	const attempts = 3
+	for attempt := 1; ; attempt++ {
+		err := s.once(ctx, fn)
+		if err == nil || attempt == attempts || errors.Is(err, ErrCommitUnknown) || !mustRepeat(err) {
+			return err
+		}
+		pause := time.NewTimer(time.Duration(attempt) * time.Duration(5+rand.IntN(20)) * time.Millisecond) //nolint:gosec // jitter needs no secrecy
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return errors.Join(err, ctx.Err())
+		case <-pause.C:
+		}
+	}
+}
+
+func (s *Store) once(ctx context.Context, fn func(*Tx) error) error {
+	conn, tx, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // gives the connection back to the pool; a broken one is dropped there
+	committing := false
+	defer func() {
+		if !committing {
+			_ = tx.Rollback() //nolint:errcheck // the error that brought us here matters more, and the session ends either way
+		}
+	}()
+	if err := fn(&Tx{Reader: Reader{tx}, Now: s.Now()}); err != nil {
+		return err
+	}
+	committing = true
+	return commitResult(tx.Commit())
+}
+
+// begin waits for a connection as long as ctx allows, but opens the transaction on a context that cannot be cancelled:
+// a cancellation that meets COMMIT while it waits for a synchronous standby makes PostgreSQL acknowledge a commit the
+// standby may not have. Statements inside still use the caller's context, and the session settings bound the rest.
+//
+// A connection that was cut while it lay in the pool is found out by BEGIN and replaced; nothing was asked of it yet.
+func (s *Store) begin(ctx context.Context) (*sqlx.Conn, *sqlx.Tx, error) {
+	for stale := 0; ; stale++ {
+		conn, err := s.db.Connx(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("connect: %w", err)
+		}
+		tx, err := conn.BeginTxx(context.WithoutCancel(ctx), nil)
+		if err == nil {
+			return conn, tx, nil
+		}
+		conn.Close() //nolint:errcheck // as above
+		if !errors.Is(err, driver.ErrBadConn) || stale > s.db.Stats().MaxOpenConnections {
+			return nil, nil, fmt.Errorf("begin: %w", err)
+		}
+	}
+}
+
+// commitResult sorts what Commit said. Only an SQLSTATE proves that the server rolled back; a broken connection proves
+// nothing, whether it broke before or after the server saw COMMIT.
+func commitResult(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case pq.As(err) != nil:
+		return fmt.Errorf("commit: %w", err)
+	default:
+		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
+	}
+}
+
+func mustRepeat(err error) bool {
+	return pq.As(err, pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected) != nil
+}
+
+// Ready reports whether the database answers and its schema has the given version.
+func (s *Store) Ready(ctx context.Context, version uint) error {
+	var row struct {
+		Version uint `db:"version"`
+		Dirty   bool `db:"dirty"`
+	}
+	if err := sqlx.GetContext(ctx, s.db, &row, `SELECT version, dirty FROM schema_migrations`); err != nil {
+		return fmt.Errorf("read schema version: %w", err)
+	}
+	if row.Dirty || row.Version != version {
+		return fmt.Errorf("schema is at version %d (dirty: %t), this program needs %d", row.Version, row.Dirty, version)
+	}
+	return nil
+}
