@@ -57,6 +57,10 @@ func statusFrom(result provider.Result) (domain.ChargeStatus, provider.Failure) 
 	case provider.Declined:
 		return domain.ChargeFailed, failureOf(result)
 	case provider.Rejected:
+		switch result.HTTPStatus {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+			return "", provider.Failure{} // our account is set up wrongly; that is no verdict on the buyer's card
+		}
 		if result.Intent == nil {
 			return domain.ChargeFailed, failureOf(result)
 		}

@@ -2,8 +2,10 @@ package repository
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
@@ -50,3 +52,22 @@ var ErrStale = errors.New("the row has changed meanwhile")
 // LockTimedOut reports whether a statement gave up waiting for a row that another transaction holds (lock_timeout,
 // SQLSTATE 55P03). Nothing was written.
 func LockTimedOut(err error) bool { return pq.As(err, pqerror.LockNotAvailable) != nil }
+
+// Unavailable reports whether an error means that the database cannot serve right now: it is not reachable, is shutting
+// down or starting, is out of connections, memory or disk, gave up waiting, or its answer was lost. The same request may
+// be sent again.
+func Unavailable(err error) bool {
+	var network net.Error
+	if errors.Is(err, ErrCommitUnknown) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.As(err, &network) {
+		return true
+	}
+	e := pq.As(err)
+	if e == nil {
+		return false
+	}
+	switch e.Code[:2] {
+	case "08", "40", "53", "55", "57", "58": // connection, conflict, resources, locks, operator, system
+		return true
+	}
+	return false
+}

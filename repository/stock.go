@@ -77,13 +77,19 @@ func (tx *Tx) SetStock(ctx context.Context, merchant, product string, onHand int
 }
 
 // ReserveStock holds the units of an order. The caller has locked the stock and seen that there is enough.
-func (tx *Tx) ReserveStock(ctx context.Context, o domain.Order) error { return tx.moveStock(ctx, o, "reserve", 0, 1) }
+func (tx *Tx) ReserveStock(ctx context.Context, o domain.Order) error {
+	return tx.moveStock(ctx, o, "reserve", 0, 1)
+}
 
 // ReleaseStock gives back the units of an order that will not be paid.
-func (tx *Tx) ReleaseStock(ctx context.Context, o domain.Order) error { return tx.moveStock(ctx, o, "release", 0, -1) }
+func (tx *Tx) ReleaseStock(ctx context.Context, o domain.Order) error {
+	return tx.moveStock(ctx, o, "release", 0, -1)
+}
 
 // SellStock takes the reserved units of a paid order out of the stock.
-func (tx *Tx) SellStock(ctx context.Context, o domain.Order) error { return tx.moveStock(ctx, o, "sell", -1, -1) }
+func (tx *Tx) SellStock(ctx context.Context, o domain.Order) error {
+	return tx.moveStock(ctx, o, "sell", -1, -1)
+}
 
 // moveStock changes the stock of an order's lines and writes down why. The unique constraint on the moves makes a second
 // run of the same move fail instead of counting twice.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -163,10 +164,17 @@ func (s *Store) begin(ctx context.Context) (*sqlx.Conn, *sqlx.Tx, error) {
 			return conn, tx, nil
 		}
 		conn.Close() //nolint:errcheck // as above
-		if !errors.Is(err, driver.ErrBadConn) || stale > s.db.Stats().MaxOpenConnections {
+		if !wasStale(err) || stale > s.db.Stats().MaxOpenConnections {
 			return nil, nil, fmt.Errorf("begin: %w", err)
 		}
 	}
+}
+
+// wasStale reports whether BEGIN met a connection that had been closed from the other side. A silent one is not counted:
+// trying the next would only double the wait.
+func wasStale(err error) bool {
+	var network *net.OpError
+	return errors.Is(err, driver.ErrBadConn) || errors.As(err, &network) && !network.Timeout()
 }
 
 // commitResult sorts what Commit said. Only an SQLSTATE proves that the server rolled back; a broken connection proves

@@ -1,0 +1,244 @@
+package payment_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"payonce/domain"
+	"payonce/provider"
+)
+
+// errKilled stands for the end of the process.
+var errKilled = errors.New("killed")
+
+// dies breaks the process off at a provider call: before it is sent, or after it was executed and before its answer
+// could be used.
+func (b *bundle) dies(kind string, sent bool) {
+	if sent {
+		b.between.after = func(k string, r provider.Result) provider.Result {
+			if k == kind {
+				panic(errKilled)
+			}
+			return r
+		}
+		return
+	}
+	b.between.before = func(k string) *provider.Result {
+		if k == kind {
+			panic(errKilled)
+		}
+		return nil
+	}
+}
+
+// latestCharge is the charge the order points to.
+func (b *bundle) latestCharge(order string) (domain.Charge, error) {
+	o, err := b.Store.Order(b.t.Context(), merchant, order)
+	if err != nil {
+		return domain.Charge{}, err
+	}
+	return b.Store.Charge(b.t.Context(), merchant, *o.ChargeID)
+}
+
+func (b *bundle) mended() { b.between.before, b.between.after = nil, nil }
+
+// crashes are the places where a charge can break off. Each is a recovery point with a call that may or may not have been
+// executed.
+var crashes = []struct {
+	place string
+	kind  string
+	sent  bool
+	point domain.RecoveryPoint
+}{
+	{"before the intent is created", "create", false, domain.PointChargeRecorded},
+	{"after the intent was created", "create", true, domain.PointChargeRecorded},
+	{"before the intent is confirmed", "confirm", false, domain.PointIntentRecorded},
+	{"after the intent was confirmed", "confirm", true, domain.PointIntentRecorded},
+}
+
+func TestCrash_CoversEveryRecoveryPoint(t *testing.T) {
+	t.Parallel()
+	covered := map[domain.RecoveryPoint]bool{domain.PointFinished: true} // after it there is nothing left to do
+	for _, crash := range crashes {
+		covered[crash.point] = true
+	}
+	for _, point := range domain.RecoveryPoints() {
+		require.True(t, covered[point], "no crash at %s", point)
+	}
+}
+
+func TestCrash_SameKeyAgain_EndsAsIfNothingHadHappened(t *testing.T) {
+	t.Parallel()
+	for _, crash := range crashes {
+		for method, status := range map[string]int{goodCard: http.StatusCreated, badCard: http.StatusPaymentRequired} {
+			t.Run(crash.place+", "+method, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				order, request := b.order(1), b.request()
+				b.dies(crash.kind, crash.sent)
+				require.PanicsWithValue(t, errKilled, func() { _, _ = b.CreateCharge(t.Context(), request, card(order, method)) })
+				b.mended()
+
+				impatient := again(request)
+				impatient.Wait = 0
+				_, err := b.CreateCharge(t.Context(), impatient, card(order, method))
+				require.Equal(t, domain.CodeKeyInProgress, domain.CodeOf(err), "while the lease lives, nobody else goes on")
+
+				b.leaseEnds()
+				reply, err := b.CreateCharge(t.Context(), again(request), card(order, method))
+				require.NoError(t, err)
+				require.Equal(t, status, reply.Answer.Status, string(reply.Answer.Body))
+				replay, err := b.CreateCharge(t.Context(), again(request), card(order, method))
+				require.NoError(t, err)
+				require.Equal(t, reply.Answer, replay.Answer)
+
+				audit := b.audit(order)
+				require.Equal(t, 1, audit.PaymentIntents)
+				require.Equal(t, map[string]int{goodCard: 1, badCard: 0}[method], audit.Succeeded)
+				require.Equal(t, 1, b.executed("/confirm"))
+			})
+		}
+	}
+}
+
+func TestCrash_RecoveryFirst_FindsOutOrFencesAndNeverTakesMoney(t *testing.T) {
+	t.Parallel()
+	for _, crash := range crashes {
+		t.Run(crash.place, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			order, request := b.order(1), b.request()
+			b.dies(crash.kind, crash.sent)
+			require.PanicsWithValue(t, errKilled, func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+			b.mended()
+			confirmedBefore := b.executed("/confirm")
+
+			b.longAgo()
+			settled, err := b.Recover(t.Context(), 10)
+			require.NoError(t, err)
+			require.Equal(t, 1, settled)
+			require.Equal(t, confirmedBefore, b.executed("/confirm"), "recovery never starts to take money")
+
+			reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			require.NoError(t, err)
+			require.True(t, reply.Replayed, "recovery stored the answer")
+			charge, err := b.latestCharge(order)
+			require.NoError(t, err)
+			if confirmedBefore == 1 {
+				require.Equal(t, domain.ChargeSucceeded, charge.Status)
+				require.Equal(t, domain.ByReconciliation, *charge.ResolvedBy)
+				require.Equal(t, http.StatusCreated, reply.Answer.Status)
+				require.Equal(t, 1, b.audit(order).Succeeded)
+				return
+			}
+			require.Equal(t, domain.ChargeCanceled, charge.Status)
+			require.JSONEq(t, `{"type":"charge-abandoned"}`, string(reply.Answer.Body))
+			require.Zero(t, b.audit(order).Succeeded)
+			reply, err = b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+			require.NoError(t, err)
+			require.Equal(t, http.StatusCreated, reply.Answer.Status, "the order can still be paid, with a new key")
+			require.Equal(t, 1, b.audit(order).Succeeded)
+		})
+	}
+}
+
+func TestCrash_RecoveryOfAFreshCharge_LeavesItToTheCaller(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order, request := b.order(1), b.request()
+	b.dies("confirm", false)
+	require.PanicsWithValue(t, errKilled, func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+	b.mended()
+	b.leaseEnds()
+	b.db.Exec(t, `UPDATE charges SET look_at = clock_timestamp() - interval '1 second'`)
+	settled, err := b.Recover(t.Context(), 10)
+	require.NoError(t, err)
+	require.Zero(t, settled)
+	reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, reply.Answer.Status)
+}
+
+func TestLostAnswers_AreFoundOutAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order := b.order(1)
+	b.between.after = func(kind string, r provider.Result) provider.Result {
+		if kind == "confirm" {
+			return provider.Result{Outcome: provider.Unknown, Err: errors.New("connection reset")}
+		}
+		return r
+	}
+	reply, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, reply.Answer.Status, "the intent itself was asked")
+	require.Equal(t, 1, b.audit(order).Succeeded)
+}
+
+func TestProviderDark_StaysUnknownUntilItCanBeProved(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order, request := b.order(1), b.request()
+	dark := func(kind string, r provider.Result) provider.Result {
+		if kind == "confirm" || kind == "lookup" || kind == "cancel" {
+			return provider.Result{Outcome: provider.Unknown, Err: errors.New("timeout")}
+		}
+		return r
+	}
+	b.between.after = dark
+	reply, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusAccepted, reply.Answer.Status)
+	b.longAgo()
+	settled, err := b.Recover(t.Context(), 10)
+	require.NoError(t, err)
+	require.Zero(t, settled, "not knowing for long is not knowing that it failed")
+	_, err = b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	require.NoError(t, err)
+	blocking, blocked, err := b.Store.BlockingCharge(t.Context(), merchant, order)
+	require.NoError(t, err)
+	require.True(t, blocked)
+	require.Equal(t, domain.ChargeUnknown, blocking.Status)
+
+	b.mended()
+	b.longAgo()
+	settled, err = b.Recover(t.Context(), 10)
+	require.NoError(t, err)
+	require.Equal(t, 1, settled)
+	replay, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, replay.Answer.Status)
+	require.Equal(t, 1, b.executed("/confirm"))
+}
+
+func TestZombie_WakesUpAfterTakeover_WritesAndTakesNothing(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"create", "confirm"} {
+		t.Run("paused before "+kind, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			order, request := b.order(1), b.request()
+			slept := false
+			b.between.before = func(k string) *provider.Result {
+				if k == kind && !slept {
+					slept = true
+					b.longAgo() // while this owner is paused, its lease ends ...
+					other := b.service()
+					settled, err := other.Recover(t.Context(), 10) // ... and recovery fences what it left behind
+					require.NoError(t, err)
+					require.Equal(t, 1, settled)
+				}
+				return nil
+			}
+			_, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+			require.Equal(t, domain.CodeKeyInProgress, domain.CodeOf(err))
+			require.Zero(t, b.audit(order).Succeeded)
+			charge, err := b.latestCharge(order)
+			require.NoError(t, err)
+			require.Equal(t, domain.ChargeCanceled, charge.Status)
+		})
+	}
+}
