@@ -18,10 +18,10 @@ func (s *Service) writeCall(ctx context.Context, tx *repository.Tx, charge domai
 	if err != nil {
 		return repository.ProviderCall{}, fmt.Errorf("encode %s call: %w", kind, err)
 	}
-	horizon := tx.Now.Add(s.KeyHorizon)
-	call := repository.ProviderCall{
-		MerchantID: charge.MerchantID, ChargeID: charge.ID, Kind: kind, Attempt: attempt,
-		ProviderKey: fmt.Sprintf("%s:%s:%d", charge.ID, kind, attempt), Params: body, SentAt: &tx.Now, HorizonAt: &horizon,
+	call := repository.ProviderCall{MerchantID: charge.MerchantID, ChargeID: charge.ID, Kind: kind, Attempt: attempt, Params: body, SentAt: &tx.Now}
+	if kind != repository.CallLookup { // a look-up changes nothing, so nothing has to recognise it
+		horizon := tx.Now.Add(s.KeyHorizon)
+		call.ProviderKey, call.HorizonAt = fmt.Sprintf("%s:%s:%d", charge.ID, kind, attempt), &horizon
 	}
 	return call, tx.InsertProviderCall(ctx, call)
 }

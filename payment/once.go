@@ -100,6 +100,10 @@ func (s *Service) reply(claim repository.Claim, record domain.KeyRecord, instanc
 
 // keyBusy turns the ways in which a running twin shows itself into the refusal a caller understands.
 func keyBusy(err error) error {
+	var refusal *domain.Error
+	if errors.As(err, &refusal) {
+		return err
+	}
 	if errors.Is(err, errRunning) || repository.LockTimedOut(err) {
 		return inProgress("", err)
 	}

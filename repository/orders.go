@@ -161,8 +161,8 @@ func (tx *Tx) UpdateOrder(ctx context.Context, o domain.Order, from domain.Order
 	}
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE orders
-		SET status = $4, amount_paid = $5, amount_refunded = $6, charge_id = $7, shipping_address = $8, updated_at = $9,
-			paid_at = CASE WHEN $5 > 0 THEN coalesce(paid_at, $9) END
+		SET status = $4, amount_paid = $5::bigint, amount_refunded = $6, charge_id = $7, shipping_address = $8, updated_at = $9,
+			paid_at = CASE WHEN $5::bigint > 0 THEN coalesce(paid_at, $9) END
 		WHERE merchant_id = $1 AND order_id = $2 AND status = $3`,
 		o.MerchantID, o.ID, from, o.Status, o.AmountPaid, o.AmountRefunded, o.ChargeID, address, o.UpdatedAt)
 	return exactly(1, result, err, "update order "+o.ID)
