@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"payonce/migrations"
+	"payonce/repository"
+	"payonce/simulator"
+)
+
+func (a *app) worker() *cobra.Command {
+	return &cobra.Command{
+		Use:   "worker",
+		Short: "Run the loops that recover charges and expire orders",
+		Long:  "Run the loops that recover charges and expire orders. Run as many as you like over one database.\n\n" + settingsHelp(),
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, log, err := a.load(needDatabase, needProvider)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			store, err := openStore(ctx, c)
+			if err != nil {
+				return err
+			}
+			defer store.Close() //nolint:errcheck // the process ends
+			service, err := newService(c, store, log)
+			if err != nil {
+				return err
+			}
+			log.InfoContext(ctx, "working")
+			runLoops(ctx, c, service, log)
+			return nil
+		},
+	}
+}
+
+func (a *app) migrate() *cobra.Command {
+	return &cobra.Command{
+		Use:       "migrate up|down|status",
+		Short:     "Bring the database's schema up, one step down, or say where it is",
+		Example:   "  DATABASE_URL=postgres://... payonce migrate up",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"up", "down", "status"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, _, err := a.load(needDatabase)
+			if err != nil {
+				return err
+			}
+			ctx, url := cmd.Context(), string(c.DatabaseURL)
+			switch args[0] {
+			case "up":
+				from, to, err := repository.MigrateUp(ctx, url)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(a.out, "schema: version %d, was %d\n", to, from)
+				return nil
+			case "down":
+				if err := repository.MigrateDown(ctx, url, 1); err != nil {
+					return err
+				}
+			}
+			version, dirty, err := repository.MigrationStatus(ctx, url)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "schema: version %d (dirty: %t); this program needs %d\n", version, dirty, migrations.Latest())
+			return nil
+		},
+	}
+}
+
+func (a *app) simulator() *cobra.Command {
+	var data string
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:     "simulator",
+		Short:   "Run the Stripe simulator alone",
+		Long:    "Run the Stripe simulator alone. It speaks Stripe's protocol to any client that takes a base URL.",
+		Example: "  payonce simulator --data /tmp/simulator\n  curl -u sk_test_any: http://127.0.0.1:12110/v1/payment_intents",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, log, err := a.load()
+			if err != nil {
+				return err
+			}
+			listener, err := listen(c.SimAddr, "PAYONCE_SIM_ADDR")
+			if err != nil {
+				return err
+			}
+			sim, err := simulator.New(simulator.Options{Seed: seed, Data: data, Now: time.Now, Log: log})
+			if err != nil {
+				return err
+			}
+			defer sim.Close() //nolint:errcheck // the process ends
+			fmt.Fprintf(a.out, "simulator: http://%s/_sim\n", listener.Addr())
+			return serveUntil(cmd.Context(), newServer(c, sim.Handler()), listener, log)
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", "", "file or folder that keeps its memory; without it, it forgets everything when it stops")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of ids and faults")
+	return cmd
+}
+
+func (a *app) health() *cobra.Command {
+	return &cobra.Command{
+		Use:   "health",
+		Short: "Exit with 0 when the service at PAYONCE_ADDR is ready",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, _, err := a.load()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), 5*time.Second)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Addr+"/readyz", http.NoBody)
+			if err != nil {
+				return err
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				return fmt.Errorf("not ready: %w", err)
+			}
+			defer answer.Body.Close() //nolint:errcheck // only the status was wanted
+			if answer.StatusCode != http.StatusOK {
+				return fmt.Errorf("not ready: status %s", strconv.Itoa(answer.StatusCode))
+			}
+			fmt.Fprintln(a.out, "ready")
+			return nil
+		},
+	}
+}
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of the program and of its schema",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			version := "unknown"
+			if info, ok := debug.ReadBuildInfo(); ok {
+				version = info.Main.Version + " " + info.GoVersion
+			}
+			fmt.Fprintf(a.out, "payonce %s, schema %d\n", version, migrations.Latest())
+			return nil
+		},
+	}
+}

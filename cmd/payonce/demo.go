@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"payonce/repository"
+	"payonce/repository/localpg"
+	"payonce/simulator"
+)
+
+func (a *app) demo() *cobra.Command {
+	var reset bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run everything in one process: PostgreSQL, Stripe simulator, API, worker, web shop",
+		Long: "Run everything in one process: PostgreSQL, Stripe simulator, API, worker and web shop. What you buy survives a restart,\n" +
+			"also one by kill -9. Stop it with Ctrl-C.\n\n" + settingsHelp(),
+		Example: "  payonce demo\n  payonce demo --reset\n  PAYONCE_ADDR=127.0.0.1:9090 payonce demo",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, log, err := a.load()
+			if err != nil {
+				return err
+			}
+			d := &demo{app: a, config: c, log: log, folder: dataFolder()}
+			if reset {
+				return d.reset()
+			}
+			return d.run(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&reset, "reset", false, "delete the demo's data and stop")
+	return cmd
+}
+
+// dataFolder keeps the demo's data beside the project's go.mod, wherever in the project it is started from, and in the
+// present folder when there is no project.
+func dataFolder() string {
+	at, err := os.Getwd()
+	if err != nil {
+		return ".data"
+	}
+	for dir := at; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, ".data")
+		}
+		if dir == filepath.Dir(dir) {
+			return filepath.Join(at, ".data")
+		}
+	}
+}
+
+// demo is one run of the demo. Its steps start in the order of dependence, and stop in the reverse order.
+type demo struct {
+	*app
+	config config
+	log    *slog.Logger
+	folder string
+
+	shop, sim net.Listener
+	stops     []func(context.Context) error
+}
+
+func (d *demo) reset() error {
+	if d.config.DatabaseURL != "" {
+		return fmt.Errorf("%w: --reset deletes the demo's own database; with DATABASE_URL set, drop that database yourself", errUsage)
+	}
+	if err := localpg.Reset(filepath.Join(d.folder, "postgres")); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(d.simulatorData()); err != nil {
+		return fmt.Errorf("delete the simulator's memory: %w", err)
+	}
+	fmt.Fprintln(d.out, "The demo's data is deleted.")
+	return nil
+}
+
+func (d *demo) simulatorData() string { return filepath.Join(d.folder, "simulator") }
+
+func (d *demo) run(ctx context.Context) (err error) {
+	started := time.Now()
+	defer func() { err = errors.Join(err, d.stop(ctx)) }()
+	// Ports first: a demo that cannot listen should say so before it starts a database.
+	if d.shop, err = listen(d.config.Addr, "PAYONCE_ADDR"); err != nil {
+		return err
+	}
+	d.config.Addr = d.shop.Addr().String()
+	simulated := d.config.StripeKey == ""
+	if simulated {
+		if d.sim, err = listen(d.config.SimAddr, "PAYONCE_SIM_ADDR"); err != nil {
+			return err
+		}
+		d.config.SimAddr = d.sim.Addr().String()
+		d.config.StripeKey, d.config.StripeBase = "sk_test_simulator", "http://"+d.config.SimAddr
+	}
+	if d.config.ShopKey == "" {
+		d.config.ShopKey = demoAlpha
+	}
+	psql, err := d.startDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	store, err := openStore(ctx, d.config)
+	if err != nil {
+		return err
+	}
+	d.onStop(func(context.Context) error { return store.Close() })
+	if _, err := seedDemo(ctx, d.config, store, d.log); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if simulated {
+		if err := d.startSimulator(ctx, cancel); err != nil {
+			return err
+		}
+	}
+	if err := d.startService(ctx, cancel, store); err != nil {
+		return err
+	}
+	d.greet(simulated, psql, time.Since(started))
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// startDatabase makes DATABASE_URL lead to a migrated database: the given one, or a private server's.
+func (d *demo) startDatabase(ctx context.Context) (psql string, err error) {
+	psql = `psql "$DATABASE_URL"`
+	if d.config.DatabaseURL == "" {
+		d.progress("starting PostgreSQL")
+		server, err := localpg.Start(ctx, localpg.Options{Dir: filepath.Join(d.folder, "postgres"), Durable: true, Log: d.log, Getenv: d.getenv})
+		if err != nil {
+			return "", err
+		}
+		d.onStop(server.Stop)
+		if err := repository.EnsureDatabase(ctx, server.URL("postgres"), "payonce"); err != nil {
+			return "", err
+		}
+		d.config.DatabaseURL, psql = secret(server.URL("payonce")), server.PSQL("payonce")
+	}
+	d.progress("migrating")
+	_, _, err = repository.MigrateUp(ctx, string(d.config.DatabaseURL))
+	return psql, err
+}
+
+func (d *demo) startSimulator(ctx context.Context, cancel context.CancelCauseFunc) error {
+	sim, err := simulator.New(simulator.Options{Seed: 1, Data: d.simulatorData(), Now: time.Now, Log: d.log})
+	if err != nil {
+		return fmt.Errorf("simulator: %w", err)
+	}
+	d.onStop(func(context.Context) error { return sim.Close() })
+	d.goServe(ctx, cancel, func(until context.Context) error {
+		return serveUntil(until, newServer(d.config, sim.Handler()), d.sim, d.log)
+	})
+	return nil
+}
+
+func (d *demo) startService(ctx context.Context, cancel context.CancelCauseFunc, store *repository.Store) error {
+	service, err := newService(d.config, store, d.log)
+	if err != nil {
+		return err
+	}
+	d.goServe(ctx, cancel, func(until context.Context) error {
+		runLoops(until, d.config, service, d.log)
+		return nil
+	})
+	d.goServe(ctx, cancel, func(until context.Context) error {
+		return serveUntil(until, newServer(d.config, newHandler(d.config, store, service, d.log)), d.shop, d.log)
+	})
+	return nil
+}
+
+// goServe runs a part until it is stopped in its turn; a part that ends by itself ends the demo.
+func (d *demo) goServe(ctx context.Context, cancel context.CancelCauseFunc, part func(until context.Context) error) {
+	until, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := part(until); err != nil {
+			cancel(err)
+		}
+	})
+	d.onStop(func(context.Context) error {
+		stop()
+		running.Wait()
+		return nil
+	})
+}
+
+func (d *demo) onStop(stop func(context.Context) error) { d.stops = append(d.stops, stop) }
+
+func (d *demo) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain+10*time.Second)
+	defer cancel()
+	var failures []error
+	for i := len(d.stops) - 1; i >= 0; i-- {
+		failures = append(failures, d.stops[i](ctx))
+	}
+	for _, listener := range []net.Listener{d.shop, d.sim} {
+		if listener != nil {
+			_ = listener.Close() //nolint:errcheck // usually closed by its server already
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func (d *demo) getenv(name string) string {
+	for _, line := range d.environ {
+		if value, ok := strings.CutPrefix(line, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func (d *demo) progress(step string) { fmt.Fprintf(d.err, "payonce: %s\n", step) }
+
+// greet tells a newcomer what there is and what to type first.
+func (d *demo) greet(simulated bool, psql string, took time.Duration) {
+	provider := "Stripe itself, with your STRIPE_SECRET_KEY"
+	if simulated {
+		provider = "http://" + d.config.SimAddr + "/_sim (a simulator; no money, no network)"
+	}
+	fmt.Fprintf(d.out, `
+Payonce is ready after %.1f s.
+
+  Shop        http://%s/
+  API         http://%s/v1
+  Provider    %s
+  Database    %s
+
+  Keys        %s (merchant alpha)   %s (merchant beta)   %s (alpha, read only)
+
+Try the API. Send the same line twice: the second time you get the same cart again, not a second one.
+
+  curl -i http://%s/v1/carts -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -H 'Idempotency-Key: my-first-cart' -d '{"currency":"EUR"}'
+
+Stop with Ctrl-C. Everything is kept; "payonce demo --reset" starts over.
+`, took.Seconds(), d.config.Addr, d.config.Addr, provider, psql, demoAlpha, demoBeta, demoReader, d.config.Addr, demoAlpha)
+}
