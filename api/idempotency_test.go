@@ -1,0 +1,196 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// This file is the promise, one situation after the other.
+
+func TestSameKeySameOrder_TheFirstAnswerAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.post(alpha, "/v1/orders", "k1", b.orderBody("2"))
+	require.Equal(t, http.StatusCreated, first.status, first.body)
+	require.Equal(t, "/v1/orders/"+first.text("id"), first.header.Get("Location"))
+	require.Empty(t, first.header.Get("Idempotent-Replayed"))
+	require.NotEmpty(t, first.header.Get("Idempotency-Expires"))
+
+	second := b.post(alpha, "/v1/orders", "k1", b.orderBody("2"))
+	require.Equal(t, first.status, second.status)
+	require.Equal(t, first.body, second.body, "byte for byte")
+	require.Equal(t, first.header.Get("Location"), second.header.Get("Location"))
+	require.Equal(t, "true", second.header.Get("Idempotent-Replayed"))
+	require.Equal(t, first.header.Get("Request-Id"), second.header.Get("Original-Request"))
+	require.NotEqual(t, first.header.Get("Request-Id"), second.header.Get("Request-Id"))
+	require.Equal(t, "</v1/orders/"+first.text("id")+`>; rel="latest"`, second.header.Get("Link"))
+}
+
+func TestSameMeaningInOtherWords_IsTheSameIntent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.post(alpha, "/v1/orders", "k1", b.orderBody("2"))
+	for situation, body := range map[string]string{
+		"other spacing and order": `{ "customer" : {"email":"a@example.com"}, "currency":"EUR", "items":[{"quantity":2,"product_id":"` + b.mug + `"}]}`,
+		"lower-case currency":     strings.Replace(b.orderBody("2"), "EUR", "eur", 1),
+		"defaults spelt out":      strings.Replace(b.orderBody("2"), `"currency"`, `"metadata":{},"shipping_address":null,"currency"`, 1),
+		"escaped text":            strings.Replace(b.orderBody("2"), "a@example", `\u0061@example`, 1),
+	} {
+		again := b.post(alpha, "/v1/orders", "k1", body)
+		require.Equal(t, first.body, again.body, situation)
+	}
+	quoted := b.post(alpha, "/v1/orders", `"k1"`, b.orderBody("2"))
+	require.Equal(t, first.body, quoted.body, "the quoted form of a key is the same key")
+}
+
+func TestSameKeyOtherPayload_RefusedAndTheFirstIsUntouched(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.post(alpha, "/v1/orders", "k1", b.orderBody("2"))
+	for _, body := range []string{
+		b.orderBody("3"),
+		strings.Replace(b.orderBody("2"), "a@example", "b@example", 1),
+		strings.Replace(b.orderBody("2"), `"currency"`, `"metadata":{"a":"b"},"currency"`, 1),
+		strings.Replace(b.orderBody("2"), `"currency"`, `"expected_total":3998,"currency"`, 1),
+	} {
+		b.post(alpha, "/v1/orders", "k1", body).problem(http.StatusUnprocessableEntity, "idempotency-key-reused")
+	}
+	require.Equal(t, first.body, b.post(alpha, "/v1/orders", "k1", b.orderBody("2")).body)
+}
+
+func TestSameKey_OtherMerchantOrOperation_IsAnotherKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.post(alpha, "/v1/carts", "k1", `{"currency":"EUR"}`)
+	require.Equal(t, http.StatusCreated, b.post(alpha, "/v1/orders", "k1", b.orderBody("1")).status)
+	other := b.post(beta, "/v1/carts", "k1", `{"currency":"USD"}`)
+	require.Equal(t, http.StatusCreated, other.status)
+	require.Empty(t, other.header.Get("Idempotent-Replayed"))
+}
+
+func TestFiftyAtOnceOverTwoReplicas_OneOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	replicas := []string{b.url, b.replica()}
+	answers := make([]answer, 50)
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() {
+			answers[i] = b.do(t.Context(), replicas[i%2], http.MethodPost, "/v1/orders", b.orderBody("1"), header{"Authorization", "Bearer " + alpha},
+				header{"Content-Type", "application/json"}, header{"Idempotency-Key", "k1"})
+		})
+	}
+	all.Wait()
+	first := 0
+	for _, a := range answers {
+		require.Equal(t, http.StatusCreated, a.status, a.body)
+		require.Equal(t, answers[0].body, a.body)
+		if a.header.Get("Idempotent-Replayed") == "" {
+			first++
+		}
+	}
+	require.Equal(t, 1, first)
+	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM orders`))
+}
+
+func TestStateMovedOn_TheReplayKeepsItsFirstMeaning(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	placed := b.post(alpha, "/v1/orders", "k1", b.orderBody("2"))
+	order := placed.text("id")
+	charged := b.post(alpha, "/v1/orders/"+order+"/charges", "k2", goodCard)
+	require.Equal(t, http.StatusCreated, charged.status, charged.body)
+
+	again := b.post(alpha, "/v1/orders", "k1", b.orderBody("2"))
+	require.Equal(t, "pending_payment", again.text("status"), "what was true when it was first told")
+	latest, _, _ := strings.Cut(strings.TrimPrefix(again.header.Get("Link"), "<"), ">")
+	require.Equal(t, "paid", b.get(alpha, latest).text("status"), "and where to find what is true now")
+}
+
+func TestRefusedBeforeTheClaim_LeavesTheKeyFree(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.post(alpha, "/v1/orders", "k1", `{`).problem(http.StatusBadRequest, "malformed-json")
+	b.post(alpha, "/v1/orders", "k1", b.orderBody("0")).problem(http.StatusUnprocessableEntity, "validation-failed")
+	b.post(reader, "/v1/orders", "k1", b.orderBody("1")).problem(http.StatusForbidden, "forbidden")
+	b.post("sk_test_nobody", "/v1/orders", "k1", b.orderBody("1")).problem(http.StatusUnauthorized, "unauthenticated")
+	require.Zero(t, b.db.Count(t, `SELECT count(*) FROM idempotency_keys WHERE operation = 'orders.create'`))
+	require.Equal(t, http.StatusCreated, b.post(alpha, "/v1/orders", "k1", b.orderBody("1")).status)
+}
+
+func TestFinalRefusals_AreStoredAndReplayed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.post(alpha, "/v1/orders", "k1", b.orderBody("101")).problem(http.StatusConflict, "out-of-stock")
+	require.Equal(t, b.mug, first.text("product_id"))
+	require.InDelta(t, 100, first.member("available"), 0)
+	b.send(alpha, http.MethodPut, "/v1/products/"+b.mug+"/stock", `{"on_hand":1000}`)
+	second := b.post(alpha, "/v1/orders", "k1", b.orderBody("101"))
+	require.Equal(t, first.body, second.body)
+	require.Equal(t, "true", second.header.Get("Idempotent-Replayed"))
+	require.Equal(t, http.StatusCreated, b.post(alpha, "/v1/orders", "k2", b.orderBody("101")).status, "a new try is a new intent")
+}
+
+func TestDecline_Is402AndReplaysAs402(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	path := "/v1/orders/" + b.order("o1") + "/charges"
+	first := b.post(alpha, path, "k1", badCard).problem(http.StatusPaymentRequired, "card-declined")
+	require.Equal(t, "failed", first.text("charge.status"))
+	require.Equal(t, "card_declined", first.text("failure.code"))
+	require.NotEmpty(t, first.text("order_id"))
+	second := b.post(alpha, path, "k1", badCard)
+	require.Equal(t, first.body, second.body)
+	require.Equal(t, http.StatusPaymentRequired, second.status)
+	require.Equal(t, http.StatusCreated, b.post(alpha, path, "k2", goodCard).status)
+	paid := b.post(alpha, path, "k3", goodCard).problem(http.StatusConflict, "order-already-paid")
+	require.NotEmpty(t, paid.text("charge_id"))
+}
+
+func TestMissingAndMalformedKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	auth, kind := header{"Authorization", "Bearer " + alpha}, header{"Content-Type", "application/json"}
+	b.do(t.Context(), b.url, http.MethodPost, "/v1/orders", b.orderBody("1"), auth, kind).problem(http.StatusBadRequest, "idempotency-key-missing")
+	b.do(t.Context(), b.url, http.MethodPost, "/v1/orders", b.orderBody("1"), auth, kind, header{"Idempotency-Key", "a"}, header{"Idempotency-Key", "a"}).
+		problem(http.StatusBadRequest, "idempotency-key-invalid")
+	for _, key := range []string{"", "a, b", "é", strings.Repeat("k", 256), `"open`} {
+		b.post(alpha, "/v1/orders", key, b.orderBody("1")).problem(http.StatusBadRequest, "idempotency-key-invalid")
+	}
+}
+
+func TestProviderDark_202ThenTheSameKeyTells(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	rule := b.simulator(http.MethodPost, "/_sim/rules", `{"id":"dark","match":{"path_glob":"/v1/payment_intents/**"},"fault":{"name":"drop_after_effect","mode":"fin"}}`)
+	require.Equal(t, http.StatusCreated, rule)
+	path := "/v1/orders/" + b.order("o1") + "/charges"
+	first := b.post(alpha, path, "k1", goodCard)
+	require.Equal(t, http.StatusAccepted, first.status, first.body)
+	require.Equal(t, "unknown", first.text("status"))
+	require.NotEmpty(t, first.header.Get("Retry-After"))
+	require.Equal(t, "/v1/charges/"+first.text("id"), first.header.Get("Location"))
+	require.Equal(t, "unknown", b.get(alpha, "/v1/charges/"+first.text("id")).text("status"))
+
+	b.simulator(http.MethodDelete, "/_sim/rules", "")
+	second := b.post(alpha, path, "k1", goodCard)
+	require.Equal(t, http.StatusCreated, second.status, second.body)
+	require.Equal(t, "succeeded", second.text("status"))
+	require.Equal(t, second.body, b.post(alpha, path, "k1", goodCard).body)
+}
+
+// simulator speaks to the simulator.
+func (b *bundle) simulator(method, path, body string) int {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.simURL+path, strings.NewReader(body))
+	require.NoError(b.t, err)
+	r.Header.Set("Content-Type", "application/json")
+	got, err := http.DefaultClient.Do(r)
+	require.NoError(b.t, err)
+	require.NoError(b.t, got.Body.Close())
+	return got.StatusCode
+}
