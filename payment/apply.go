@@ -41,7 +41,9 @@ func saidBy(result provider.Result) verdict {
 			moved.Failure = &domain.ChargeFailure{Code: failure.Code, DeclineCode: failure.DeclineCode,
 				Message: domain.BuyerMessage(failure.Code, failure.DeclineCode)}
 		case domain.ChargeRequiresAction:
-			moved.NextAction = &domain.NextAction{Type: "redirect", URL: result.Intent.NextActionURL}
+			if url := result.Intent.NextActionURL; url != "" {
+				moved.NextAction = &domain.NextAction{Type: "redirect", URL: url}
+			}
 		}
 		return moved, nil
 	}

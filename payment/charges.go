@@ -211,6 +211,18 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 	}
 	result := r.Provider.ConfirmIntent(ctx, call.ProviderKey, *charge.ProviderReference, params)
 	answered := r.answered(ctx, call, result)
+	if r.resumed && call.Answer.Outcome != string(provider.NotSent) {
+		// An earlier confirm may still be on its way, so what this one came to is no proof that nothing will happen.
+		switch {
+		case result.Outcome == provider.NotSent:
+			result.Outcome = provider.Unknown
+		case result.Outcome == provider.Rejected && result.Intent == nil:
+			if err := r.write(ctx, answered); err != nil {
+				return step{}, err
+			}
+			return r.fence(ctx, charge)
+		}
+	}
 	if result.Outcome == provider.Unknown {
 		// The answer is lost, the intent is not: ask it before telling the buyer to wait.
 		found, looked, err := r.lookUp(ctx, charge)

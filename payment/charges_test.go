@@ -402,4 +402,3 @@ func TestExpireOrders_GivesTheStockBackButNotUnderAnOpenCharge(t *testing.T) {
 	_, err = b.CreateCharge(t.Context(), b.request(), card(forgotten, goodCard))
 	require.NoError(t, err, "refused with a stored answer")
 }
-

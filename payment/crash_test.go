@@ -242,3 +242,63 @@ func TestZombie_WakesUpAfterTakeover_WritesAndTakesNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestResume_PastTheHorizon_AsksAndFencesButNeverSendsTheKeyAgain(t *testing.T) {
+	t.Parallel()
+	for _, crash := range crashes {
+		t.Run(crash.place, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			order, request := b.order(1), b.request()
+			b.dies(crash.kind, crash.sent)
+			require.PanicsWithValue(t, errKilled, func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+			b.mended()
+			created, confirmed := b.executed("/v1/payment_intents"), b.executed("/confirm")
+			b.leaseEnds()
+			b.db.Exec(t, `UPDATE provider_calls SET horizon_at = now() - interval '1 hour'`) // the provider may have forgotten its keys
+			reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			require.NoError(t, err)
+			require.Equal(t, created, b.executed("/v1/payment_intents"))
+			require.Equal(t, confirmed, b.executed("/confirm"))
+			if confirmed == 1 {
+				require.Equal(t, http.StatusCreated, reply.Answer.Status)
+				return
+			}
+			require.JSONEq(t, `{"type":"charge-abandoned"}`, string(reply.Answer.Body))
+			require.Zero(t, b.audit(order).Succeeded)
+		})
+	}
+}
+
+func TestResume_ProvesNothingFromARefusalOfTheSecondConfirm(t *testing.T) {
+	t.Parallel()
+	for situation, row := range map[string]struct {
+		second provider.Result
+		status int
+		charge domain.ChargeStatus
+	}{
+		"not sent": {provider.Result{Outcome: provider.NotSent}, http.StatusAccepted, domain.ChargeUnknown},
+		"rejected": {provider.Result{Outcome: provider.Rejected, HTTPStatus: 400, Failure: &provider.Failure{Code: "x"}}, http.StatusConflict, domain.ChargeCanceled},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			order, request := b.order(1), b.request()
+			b.dies("confirm", false)
+			require.PanicsWithValue(t, errKilled, func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+			b.leaseEnds()
+			b.between.before = func(kind string) *provider.Result {
+				if kind == "confirm" {
+					return &row.second
+				}
+				return nil
+			}
+			reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			require.NoError(t, err)
+			require.Equal(t, row.status, reply.Answer.Status, string(reply.Answer.Body))
+			charge, err := b.latestCharge(order)
+			require.NoError(t, err)
+			require.Equal(t, row.charge, charge.Status)
+		})
+	}
+}

@@ -53,13 +53,17 @@ func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (sett
 	r := &run{Service: s, by: domain.ByReconciliation, resumed: true, instance: chargesPath(charge.OrderID),
 		claim: repository.Claim{KeyRef: charge.Key, Fingerprint: record.Fingerprint, RequestID: owner, Owner: owner, Lease: s.Lease}}
 	r.adopt(record)
-	if _, err := r.takeOver(ctx, record); err != nil {
+	point, err := r.takeOver(ctx, record)
+	if err != nil {
 		return false, err
 	}
 	ctx, cancel := detached(ctx, s.Lease)
 	defer cancel()
+	if charge, err = s.Store.Charge(ctx, charge.MerchantID, charge.ID); err != nil { // as its last owner left it
+		return false, err
+	}
 	var done step
-	if charge.ProviderReference == nil {
+	if point == domain.PointChargeRecorded {
 		done, err = r.giveUp(ctx, charge)
 	} else {
 		done, err = r.findOut(ctx, charge)

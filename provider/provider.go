@@ -54,7 +54,7 @@ type Result struct {
 
 	RequestID  string        // the provider's id of this request, for support and evidence; may be empty
 	HTTPStatus int           // 0 when no status line was read
-	Replayed   bool          // the provider answered from its memory of the key
+	Replayed   bool          // the provider answered from its memory of the key: Intent is how things were at its first use
 	RetryAfter time.Duration // the provider's wish, 0 when it had none
 	Err        error         // the cause, already free of secrets; for logs, never for callers
 }
@@ -71,9 +71,11 @@ const (
 	Pending Outcome = "pending"
 	// Declined: the attempt was executed and refused by the bank. No money moved.
 	Declined Outcome = "declined"
-	// Rejected: the provider refused the call itself and executed nothing.
+	// Rejected: the provider refused this call and executed nothing of it. An earlier one with the same key may have been
+	// executed.
 	Rejected Outcome = "rejected"
-	// NotSent: provably never executed: no connection was made, or the provider shed the call before executing it.
+	// NotSent: this call was provably never executed: no connection was made, or the provider shed it before executing
+	// it. As with Rejected, that says nothing of an earlier call.
 	NotSent Outcome = "not_sent"
 	// Unknown: anything else. It may or may not have been executed, and only evidence may say which.
 	Unknown Outcome = "unknown"
@@ -102,7 +104,7 @@ type Intent struct {
 	Metadata       map[string]string
 	LatestAttempt  string // the provider's id of the latest executed attempt; empty when there was none
 	LastFailure    *Failure
-	NextActionURL  string // where the buyer authenticates, when Status is requires_action
+	NextActionURL  string // where the buyer authenticates, when Status is requires_action; empty when no page can do it
 }
 
 // Failure is a refusal in the provider's codes. Message is never shown to buyers; the codes decide what they read.
