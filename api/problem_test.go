@@ -16,8 +16,9 @@ import (
 	"payonce/payment"
 )
 
-func TestProblems_EveryCodeOfTheDomainHasARow(t *testing.T) {
+func TestProblems_EveryCodeOfTheDomainHasARowAndAPage(t *testing.T) {
 	t.Parallel()
+	b := setup(t)
 	file, err := parser.ParseFile(token.NewFileSet(), "../domain/errors.go", nil, 0)
 	require.NoError(t, err)
 	codes := 0
@@ -38,9 +39,19 @@ func TestProblems_EveryCodeOfTheDomainHasARow(t *testing.T) {
 			require.NotEqual(t, http.StatusInternalServerError, answer.Status, "%s has no row", code)
 		}
 		require.Contains(t, string(answer.Body), `"type":"/problems/`+code+`"`)
+		page := b.do(t.Context(), b.url, http.MethodGet, "/problems/"+code, "", header{"Accept", "text/html"})
+		require.Equal(t, http.StatusOK, page.status)
+		require.Contains(t, page.header.Get("Content-Type"), "text/html")
+		require.NotContains(t, page.body, "<p></p>", "%s is not explained", code)
 		return true
 	})
 	require.Greater(t, codes, 25)
+}
+
+func TestProblems_UnknownOnesHaveNoPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.do(t.Context(), b.url, http.MethodGet, "/problems/nothing", "").problem(http.StatusNotFound, "not-found")
 }
 
 func TestProblems_OtherErrorsTellNothing(t *testing.T) {

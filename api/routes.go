@@ -14,7 +14,7 @@ import (
 // route is one line of the table: what can be asked, who may ask it, and which query parameters it knows.
 type route struct {
 	method, path string
-	role         domain.Role // empty: no API key needed
+	role         domain.Role // empty: no API key needed, and the answer may be something else than JSON
 	query        []string
 	handle       echo.HandlerFunc
 }
@@ -27,6 +27,7 @@ func (a *API) routes() []route {
 	return []route{
 		{get, "/healthz", "", nil, a.health},
 		{get, "/readyz", "", nil, a.ready},
+		{get, "/problems/:slug", "", nil, a.explain},
 
 		{post, "/v1/products", write, nil, a.createProduct},
 		{get, "/v1/products", read, list, a.listProducts},
@@ -72,7 +73,7 @@ func (a *API) guard(r route) echo.HandlerFunc {
 			}
 			c.Set(callerKey, caller)
 		}
-		if !acceptsJSON(c.Request().Header.Values("Accept")) {
+		if r.role != "" && !acceptsJSON(c.Request().Header.Values("Accept")) {
 			return domain.E(domain.CodeNotAcceptable, nil, "answers are application/json")
 		}
 		if err := checkQuery(c.Request().URL.RawQuery, r.query); err != nil {

@@ -27,6 +27,9 @@ func (s secret) String() string {
 // GoString implements fmt.GoStringer.
 func (s secret) GoString() string { return s.String() }
 
+// MarshalText implements encoding.TextMarshaler.
+func (s secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // LogValue implements slog.LogValuer.
 func (s secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 

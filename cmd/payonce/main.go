@@ -67,7 +67,9 @@ func (a *app) root() *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w; see payonce --help", errUsage, err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w; see payonce --help", errUsage, err)
+	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(a.demo(), a.serve(), a.worker(), a.migrate(), a.seed(), a.simulator(), a.health(), a.version())
 	for _, cmd := range append(root.Commands(), root) {

@@ -66,7 +66,7 @@ func newHandler(c config, store *repository.Store, service *payment.Service, log
 
 // isAPI tells the API's paths from the shop's.
 func isAPI(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || path == "/v1" || path == "/healthz" || path == "/readyz"
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/problems/") || path == "/v1" || path == "/healthz" || path == "/readyz"
 }
 
 // newServer has a limit for everything a caller could otherwise hold for ever: without them, one half-sent header keeps a
