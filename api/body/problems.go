@@ -68,7 +68,10 @@ func (p pointer) member(name string) pointer {
 	if len(name) > longest {
 		name = strings.ToValidUTF8(name[:longest], "") + "…"
 	}
-	return p + "/" + pointer(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+	if strings.ContainsAny(name, "~/") {
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	}
+	return p + "/" + pointer(name)
 }
 
 func (p pointer) item(i int) pointer { return p + "/" + pointer(strconv.Itoa(i)) }
