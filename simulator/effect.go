@@ -1,0 +1,57 @@
+package simulator
+
+import (
+	"strconv"
+	"time"
+)
+
+// effect is the work of one operation. It reads the world and collects the new versions of what it touches; it sees
+// its own writes, and nobody else does before they are committed. It runs with the world's mutex held and never waits.
+type effect struct {
+	world   *world
+	change  change
+	now     time.Time // one instant for the whole effect
+	key     string    // the idempotency key, "" without one
+	baseURL string    // where the world's pages are reached
+	made    int       // ids drawn so far
+}
+
+func newEffect(w *world, key, baseURL string) *effect {
+	return &effect{world: w, now: w.clock.now(), key: key, baseURL: baseURL}
+}
+
+// newID draws the id of a new object. It comes from the idempotency key when there is one, so that concurrent callers
+// get the same ids in every run; without a key, from how many objects of the kind there are. The last number moves on
+// when a key that was forgotten after 24 hours is executed again.
+func newID[T row](e *effect, prefix string, t *table[T]) string {
+	e.made++
+	source := []string{prefix, "count", strconv.Itoa(t.size()), strconv.Itoa(e.made), ""}
+	if e.key != "" {
+		source[1], source[2] = "key", e.key
+	}
+	for n := 0; ; n++ {
+		source[4] = strconv.Itoa(n)
+		id := prefix + e.world.seed.text(24, source...)
+		if !t.has(id) {
+			return id
+		}
+	}
+}
+
+func (e *effect) intent(id string) (intent, bool) {
+	return find(e.change.Intents, e.world.intents, id)
+}
+
+func (e *effect) charge(id string) (charge, bool) {
+	return find(e.change.Charges, e.world.charges, id)
+}
+
+func (e *effect) method(id string) (method, bool) {
+	return find(e.change.Methods, e.world.methods, id)
+}
+
+func (e *effect) putIntent(i intent) { e.change.Intents = replace(e.change.Intents, i) }
+
+func (e *effect) putCharge(c charge) { e.change.Charges = replace(e.change.Charges, c) }
+
+func (e *effect) putMethod(m method) { e.change.Methods = replace(e.change.Methods, m) }

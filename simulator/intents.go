@@ -1,0 +1,184 @@
+package simulator
+
+// The endpoints of an existing payment intent. Each prepare function checks what can be checked before anything is
+// executed (such refusals are not stored under the idempotency key) and returns the operation; whatever depends on the
+// intent's state is decided by the operation, under the object's lock.
+
+// pathIntent returns the intent that the path names.
+func (c *call) pathIntent() (intent, *apiError) {
+	i, ok := c.world.intents.get(c.id)
+	if !ok {
+		return intent{}, missingInPath("intent", "payment_intent", c.id)
+	}
+	return i, nil
+}
+
+// onIntent makes an operation that holds the intent of the path while it runs.
+func (c *call) onIntent(x expansion, run func(*effect, intent) (intent, *apiError)) operation {
+	return operation{object: c.id, run: func(e *effect) (any, *apiError) {
+		i, ok := e.intent(c.id)
+		if !ok {
+			return nil, missingInPath("intent", "payment_intent", c.id)
+		}
+		i, problem := run(e, i)
+		return e.showIntent(i, x), problem
+	}}
+}
+
+// prepareGetIntent serves GET /v1/payment_intents/{id}.
+func prepareGetIntent(c *call) (operation, *apiError) {
+	p := c.params
+	p.text("client_secret") // what a browser would authenticate with; known, and not needed with a secret key
+	x := p.expand("payment_intent", "")
+	if problem := p.done(); problem != nil {
+		return operation{}, problem
+	}
+	if _, problem := c.pathIntent(); problem != nil {
+		return operation{}, problem
+	}
+	op := c.onIntent(x, func(_ *effect, i intent) (intent, *apiError) { return i, nil })
+	op.object = "" // a read waits for nobody
+	return op, nil
+}
+
+// prepareUpdateIntent serves POST /v1/payment_intents/{id}.
+func prepareUpdateIntent(c *call) (operation, *apiError) {
+	p := c.params
+	amount, amountGiven := p.integer("amount", 1)
+	methodID := p.text("payment_method")
+	fields := readTextFields(p)
+	x := p.expand("payment_intent", "")
+	if methodID != "" {
+		if problem := c.world.checkMethod(methodID); problem != nil {
+			p.fail(problem)
+		}
+	}
+	i, missing := c.pathIntent()
+	if missing != nil {
+		return operation{}, missing
+	}
+	if problem := p.done(); problem != nil {
+		return operation{}, problem
+	}
+	if amountGiven {
+		if problem := checkAmount(amount, i.Currency); problem != nil {
+			return operation{}, problem
+		}
+	}
+	return c.onIntent(x, func(e *effect, i intent) (intent, *apiError) {
+		return e.update(i, amount, methodID, fields)
+	}), nil
+}
+
+// update changes an intent; amount 0 and an empty method leave them alone. A new amount or payment method makes what
+// the buyer agreed to obsolete, so that an intent that waited for the buyer has to be confirmed again.
+func (e *effect) update(i intent, amount int64, methodID string, fields textFields) (intent, *apiError) {
+	if amount != 0 {
+		if refusal := i.refuses(moveUpdateAmount); refusal != nil {
+			return i, refusal
+		}
+		i.Amount = amount
+		i.unasked()
+	}
+	if methodID != "" {
+		if refusal := i.refuses(moveUpdateMethod); refusal != nil {
+			return i, refusal
+		}
+	}
+	if problem := fields.apply(&i); problem != nil {
+		return i, problem
+	}
+	if methodID != "" {
+		m, problem := e.methodFor(methodID)
+		if problem != nil {
+			return i, problem
+		}
+		i.PaymentMethod, i.Status = referTo(m.ID), requiresConfirmation
+		i.unasked()
+	}
+	e.putIntent(i)
+	return i, nil
+}
+
+// unasked takes back what the buyer was asked or has answered.
+func (i *intent) unasked() {
+	i.NextAction, i.Authenticated = nil, false
+	if i.Status == requiresAction {
+		i.Status = requiresConfirmation
+	}
+}
+
+// prepareConfirmIntent serves POST /v1/payment_intents/{id}/confirm.
+func prepareConfirmIntent(c *call) (operation, *apiError) {
+	p := c.params
+	ask := readConfirmation(p, c.world)
+	ask.captureMethod = readCaptureMethod(p)
+	x := p.expand("payment_intent", "")
+	i, missing := c.pathIntent()
+	if missing != nil {
+		return operation{}, missing
+	}
+	if problem := p.done(); problem != nil {
+		return operation{}, problem
+	}
+	if ask.returnURL == "" && i.needsReturnURL() {
+		return operation{}, returnURLMissing()
+	}
+	return c.onIntent(x, func(e *effect, i intent) (intent, *apiError) { return e.confirm(i, ask) }), nil
+}
+
+// prepareCaptureIntent serves POST /v1/payment_intents/{id}/capture.
+func prepareCaptureIntent(c *call) (operation, *apiError) {
+	p := c.params
+	amount, given := p.integer("amount_to_capture", 1)
+	if final, given := p.boolean("final_capture"); given && !final {
+		p.fail(invalid("final_capture", "", "This account cannot capture a payment more than once."))
+	}
+	metadata := p.metadata()
+	x := p.expand("payment_intent", "")
+	if _, missing := c.pathIntent(); missing != nil {
+		return operation{}, missing
+	}
+	if problem := p.done(); problem != nil {
+		return operation{}, problem
+	}
+	return c.onIntent(x, func(e *effect, i intent) (intent, *apiError) {
+		return e.capture(i, amount, given, metadata)
+	}), nil
+}
+
+// prepareCancelIntent serves POST /v1/payment_intents/{id}/cancel.
+func prepareCancelIntent(c *call) (operation, *apiError) {
+	p := c.params
+	reason := p.oneOf("cancellation_reason", "duplicate", "fraudulent", "requested_by_customer", "abandoned")
+	x := p.expand("payment_intent", "")
+	if _, missing := c.pathIntent(); missing != nil {
+		return operation{}, missing
+	}
+	if problem := p.done(); problem != nil {
+		return operation{}, problem
+	}
+	return c.onIntent(x, func(e *effect, i intent) (intent, *apiError) { return e.cancel(i, reason) }), nil
+}
+
+// prepareListIntents serves GET /v1/payment_intents.
+func prepareListIntents(c *call) (operation, *apiError) {
+	p := c.params
+	page := readPage(p)
+	refuseCustomer(p)
+	x := p.expand("payment_intent", "data.")
+	if problem := p.done(); problem != nil {
+		return operation{}, problem
+	}
+	if problem := checkCursor(c.world.intents, page, "payment_intent"); problem != nil {
+		return operation{}, problem
+	}
+	return operation{run: func(e *effect) (any, *apiError) {
+		rows, more := pageOf(e.world.intents, page, func(i intent) bool { return page.created.admits(i.Created) })
+		data := make([]paymentIntent, 0, len(rows))
+		for _, i := range rows {
+			data = append(data, e.showIntent(i, x))
+		}
+		return list[paymentIntent]{Object: "list", Data: data, HasMore: more, URL: c.path}, nil
+	}}, nil
+}

@@ -1,0 +1,178 @@
+package simulator
+
+import "net/http"
+
+// point is a named place in the pipeline where faults strike.
+type point string
+
+const (
+	atAccept       point = "accept"
+	atAuth         point = "auth"
+	atRateLimit    point = "ratelimit"
+	atValidate     point = "validate"
+	atLookup       point = "idem_lookup"
+	beforeEffect   point = "before_effect"
+	whileLocked    point = "locked"
+	afterEffect    point = "after_effect" // inside the commit: a fault here may replace the answer, never wait
+	beforeResponse point = "before_response"
+)
+
+// pipeline is Stripe's processing order. At each point the faults strike first, then the step runs; the first answer
+// ends the walk. after_effect is struck inside execute and before_response by deliver.
+var pipeline = []struct {
+	at   point
+	step func(*call) *answer
+}{
+	{atAccept, (*call).accept},
+	{atAuth, (*call).authenticate},
+	{atRateLimit, nil},
+	{atValidate, (*call).validate},
+	{atLookup, (*call).claimKey},
+	{beforeEffect, (*call).lockObject},
+	{whileLocked, (*call).execute},
+}
+
+// run walks a call through the pipeline and returns what is to be sent.
+func (c *call) run() answer {
+	defer c.release() // deliver has done it, unless an operation panicked
+	for _, p := range pipeline {
+		if a := c.strike(p.at); a != nil {
+			return c.deliver(c.keep(*a))
+		}
+		if p.step == nil {
+			continue
+		}
+		if a := p.step(c); a != nil {
+			return c.deliver(*a)
+		}
+	}
+	panic("the pipeline ended without an answer: execute always has one")
+}
+
+// validate finds the route and checks everything that needs no execution. What it refuses is not stored, so that the
+// same key may be used again with better parameters.
+func (c *call) validate() *answer {
+	problem := c.formProblem
+	if problem == nil {
+		problem = c.prepare()
+	}
+	if problem == nil {
+		return nil
+	}
+	a := errorAnswer(problem)
+	return &a
+}
+
+func (c *call) prepare() *apiError {
+	if c.route.handle == nil {
+		problem := invalid("", "", "Unrecognized request URL (%s: %s).", c.request.Method, c.path)
+		problem.status = http.StatusNotFound
+		return problem
+	}
+	if n := len([]rune(c.key)); n > maxKeyLength {
+		return invalid("", "", "Idempotency keys have at most %d characters; this one has %d.", maxKeyLength, n)
+	}
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	op, problem := c.route.handle(c)
+	c.operation = op
+	return problem
+}
+
+// lockObject makes the call the only one that executes on its object. Stripe waits a moment before it gives up; the
+// simulator gives up at once, which is the harder case.
+func (c *call) lockObject() *answer {
+	id := c.operation.object
+	if id == "" {
+		return nil
+	}
+	w := c.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy[id] {
+		a := errorAnswer(lockTimeout())
+		return &a
+	}
+	w.busy[id] = true
+	c.locked = id
+	return nil
+}
+
+func lockTimeout() *apiError {
+	problem := invalid("", "lock_timeout", "This object cannot be accessed right now because another request is using it.")
+	problem.status = http.StatusTooManyRequests
+	return problem
+}
+
+// execute runs the operation and commits effect, idempotency record and journal line together.
+func (c *call) execute() *answer {
+	w := c.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := newEffect(w, c.key, c.baseURL)
+	body, problem := c.operation.run(e)
+
+	a := jsonAnswer(http.StatusOK, body)
+	if problem != nil {
+		a = errorAnswer(problem)
+	}
+	a.store = true
+	reading := c.request.Method == http.MethodGet
+	c.arrival.Executed = !reading && (problem == nil || problem.status == http.StatusPaymentRequired)
+	if replaced := c.strike(afterEffect); replaced != nil {
+		a = *replaced
+	}
+	return c.commit(a, e.change)
+}
+
+// keep stores an answer that a fault gave instead of executing, when the fault wants it stored.
+func (c *call) keep(a answer) answer {
+	if !a.store || !c.claimed {
+		return a
+	}
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	return *c.commit(a, change{})
+}
+
+// commit makes a change, the answer's record and the journal line one. The caller holds the world's mutex.
+func (c *call) commit(a answer, ch change) *answer {
+	w := c.world
+	if a.store && c.claimed {
+		ch.Records = append(ch.Records, c.recordOf(a))
+		a = a.finalIfError()
+	}
+	if ch.lasting() {
+		ch.Arrivals = []Arrival{c.arrivalNow()}
+		if err := w.commit(ch); err != nil {
+			w.log.Error("commit", "world", w.name, "request_id", c.requestID, "error", err)
+			c.arrival.Executed = false
+			a = errorAnswer(internalError("The simulator could not keep the change."))
+		}
+	}
+	return &a
+}
+
+// deliver lets the last faults have their way with an answer.
+func (c *call) deliver(a answer) answer {
+	c.release() // whatever happens from here on, the key and the object are free
+	c.answer = a
+	if replaced := c.strike(beforeResponse); replaced != nil {
+		return *replaced
+	}
+	return a
+}
+
+// release gives back the key and the object.
+func (c *call) release() {
+	c.world.mu.Lock()
+	defer c.world.mu.Unlock()
+	if c.claimed {
+		delete(c.world.running, c.key)
+		c.claimed = false
+	}
+	if c.locked != "" {
+		delete(c.world.busy, c.locked)
+		c.locked = ""
+	}
+}

@@ -1,0 +1,61 @@
+package simulator
+
+import "strings"
+
+// operation is what a call asks for, its parameters found good.
+type operation struct {
+	object string // the id that is locked while it runs, "" for none
+	// run does the work on an effect. Its answer is stored under the idempotency key, errors included.
+	run func(*effect) (any, *apiError)
+}
+
+// route is one endpoint.
+type route[H any] struct {
+	method   string
+	template string // {id} stands for one segment
+	handle   H
+}
+
+// apiRoutes is every endpoint of the simulated API. A handler only prepares: it checks parameters and returns the
+// operation, with the world's mutex held.
+var apiRoutes = []route[func(*call) (operation, *apiError)]{
+	{"POST", "/v1/payment_intents", prepareCreateIntent},
+	{"GET", "/v1/payment_intents", prepareListIntents},
+	{"GET", "/v1/payment_intents/{id}", prepareGetIntent},
+	{"POST", "/v1/payment_intents/{id}", prepareUpdateIntent},
+	{"POST", "/v1/payment_intents/{id}/confirm", prepareConfirmIntent},
+	{"POST", "/v1/payment_intents/{id}/capture", prepareCaptureIntent},
+	{"POST", "/v1/payment_intents/{id}/cancel", prepareCancelIntent},
+	{"GET", "/v1/payment_methods/{id}", prepareGetMethod},
+	{"GET", "/v1/charges", prepareListCharges},
+	{"GET", "/v1/charges/{id}", prepareGetCharge},
+}
+
+// match finds the route of a request and the id in its path.
+func match[H any](routes []route[H], method, path string) (r route[H], id string, ok bool) {
+	for _, r := range routes {
+		if r.method != method {
+			continue
+		}
+		if id, ok := matchTemplate(r.template, path); ok {
+			return r, id, true
+		}
+	}
+	return route[H]{}, "", false
+}
+
+func matchTemplate(template, path string) (id string, ok bool) {
+	want, got := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return "", false
+	}
+	for n, step := range want {
+		switch {
+		case step == "{id}" && got[n] != "":
+			id = got[n]
+		case step != got[n]:
+			return "", false
+		}
+	}
+	return id, true
+}
