@@ -86,7 +86,7 @@ func (a *app) simulator() *cobra.Command {
 		Use:     "simulator",
 		Short:   "Run the Stripe simulator alone",
 		Long:    "Run the Stripe simulator alone. It speaks Stripe's protocol to any client that takes a base URL.",
-		Example: "  payonce simulator --data /tmp/simulator\n  curl -u sk_test_any: http://127.0.0.1:12110/v1/payment_intents",
+		Example: "  payonce simulator --data simulator.jsonl\n  curl -u sk_test_any: http://127.0.0.1:12110/v1/payment_intents",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, log, err := a.load()
@@ -106,7 +106,7 @@ func (a *app) simulator() *cobra.Command {
 			return serveUntil(cmd.Context(), newServer(c, sim.Handler()), listener, log)
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", "", "file or folder that keeps its memory; without it, it forgets everything when it stops")
+	cmd.Flags().StringVar(&data, "data", "", "file that keeps its memory; without it, it forgets everything when it stops")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of ids and faults")
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -79,14 +80,14 @@ func (d *demo) reset() error {
 	if err := localpg.Reset(filepath.Join(d.folder, "postgres")); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(d.simulatorData()); err != nil {
+	if err := os.Remove(d.simulatorData()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("delete the simulator's memory: %w", err)
 	}
 	fmt.Fprintln(d.out, "The demo's data is deleted.")
 	return nil
 }
 
-func (d *demo) simulatorData() string { return filepath.Join(d.folder, "simulator") }
+func (d *demo) simulatorData() string { return filepath.Join(d.folder, "simulator.jsonl") }
 
 func (d *demo) run(ctx context.Context) (err error) {
 	started := time.Now()
@@ -158,7 +159,11 @@ func (d *demo) startDatabase(ctx context.Context) (psql string, err error) {
 }
 
 func (d *demo) startSimulator(ctx context.Context, cancel context.CancelCauseFunc) error {
-	sim, err := simulator.New(simulator.Options{Seed: 1, Data: d.simulatorData(), Now: time.Now, Log: d.log})
+	if err := os.MkdirAll(d.folder, 0o755); err != nil {
+		return fmt.Errorf("folder of the simulator's memory: %w", err)
+	}
+	// A new memory starts with a new seed: with the old one it would give out the ids that the database already knows.
+	sim, err := simulator.New(simulator.Options{Seed: rand.Uint64(), Data: d.simulatorData(), Now: time.Now, Log: d.log}) //nolint:gosec // ids of a simulator are no secrets
 	if err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
