@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	sj "payonce/api/body"
+	sj "payonce/api/strictjson"
 	"payonce/domain"
 	"payonce/payment"
 )

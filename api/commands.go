@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	sj "payonce/api/body"
+	sj "payonce/api/strictjson"
 	"payonce/domain"
 	"payonce/payment"
 )

@@ -3,7 +3,7 @@ package api
 import (
 	"github.com/labstack/echo/v4"
 
-	sj "payonce/api/body"
+	sj "payonce/api/strictjson"
 	"payonce/domain"
 	"payonce/repository"
 )

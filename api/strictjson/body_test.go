@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	strictjson "payonce/api/body"
+	"payonce/api/strictjson"
 )
 
 // read asks for everything a body of the tests can hold and returns what was found wrong.
