@@ -32,7 +32,6 @@ type bundle struct {
 	simURL  string
 	between *interposed
 	product string
-	keys    atomic.Int64
 }
 
 func setup(t *testing.T, options ...func(*repository.Options)) *bundle {

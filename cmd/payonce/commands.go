@@ -112,7 +112,8 @@ func (a *app) simulator() *cobra.Command {
 }
 
 func (a *app) health() *cobra.Command {
-	return &cobra.Command{
+	var ofSimulator bool
+	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Exit with 0 when the service at PAYONCE_ADDR is ready",
 		Args:  cobra.NoArgs,
@@ -121,9 +122,13 @@ func (a *app) health() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			address := "http://" + c.Addr + "/readyz"
+			if ofSimulator {
+				address = "http://" + c.SimAddr + "/_sim"
+			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), 5*time.Second)
 			defer cancel()
-			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Addr+"/readyz", http.NoBody)
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 			if err != nil {
 				return err
 			}
@@ -139,6 +144,8 @@ func (a *app) health() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&ofSimulator, "simulator", false, "ask the simulator at PAYONCE_SIM_ADDR instead")
+	return cmd
 }
 
 func (a *app) version() *cobra.Command {
