@@ -2,9 +2,11 @@ package repository
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"time"
 )
 
@@ -92,8 +94,13 @@ func (c *guardedConn) observe(p []byte) {
 	}
 }
 
-// isBegin recognises the one simple-query message by which lib/pq opens a transaction, whatever its options.
+// isBegin recognises the one simple-query message by which lib/pq opens a transaction, whatever its options. A second
+// statement or a second message behind it is not harmless.
 func isBegin(p []byte) bool {
-	const begin = "BEGIN"
-	return len(p) >= 5+len(begin)+1 && p[0] == 'Q' && string(p[5:5+len(begin)]) == begin && p[len(p)-1] == 0
+	const head = 5 // type and length
+	if len(p) <= head || p[0] != 'Q' || binary.BigEndian.Uint32(p[1:head]) != uint32(len(p)-1) { //nolint:gosec // a message is never that long
+		return false
+	}
+	statement := string(p[head : len(p)-1])
+	return strings.HasPrefix(statement, "BEGIN") && !strings.Contains(statement, ";")
 }
