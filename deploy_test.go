@@ -33,7 +33,7 @@ func project(t *testing.T) *types.Project {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{"docker-compose.yml"}, cli.WithEnv(nil))
 	require.NoError(t, err)
-	p, err := cli.ProjectFromOptions(t.Context(), options)
+	p, err := options.LoadProject(t.Context())
 	require.NoError(t, err)
 	return p
 }

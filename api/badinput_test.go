@@ -70,7 +70,7 @@ func TestBadBodies(t *testing.T) {
 		{"a line break in an address", with("a@example.com", `a@example.com\r\nBcc: x@example.com`), invalid, "/customer/email"},
 		{"too much metadata", with(`"currency"`, `"metadata":{"a":"`+strings.Repeat("x", 501)+`"},"currency"`), invalid, "/metadata/a"},
 	} {
-		t.Run(row.situation, func(t *testing.T) { //nolint:paralleltest // one database, one refusal after the other
+		t.Run(row.situation, func(t *testing.T) {
 			slug := map[int]string{malformed: "malformed-json", invalid: "validation-failed"}[row.status]
 			got := b.post(alpha, "/v1/orders", "k", row.body).problem(row.status, slug)
 			require.NotEmpty(t, got.member("errors"))
@@ -141,7 +141,7 @@ func TestBodyTooLarge_WithLengthAndChunked(t *testing.T) {
 // raw sends bytes as they are and reads the status.
 func (b *bundle) raw(request string) int {
 	b.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://")) //nolint:noctx // loopback
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	require.NoError(b.t, err)
 	defer conn.Close()
 	_, err = conn.Write([]byte(request))

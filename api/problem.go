@@ -105,10 +105,12 @@ func (a *API) fail(err error, c echo.Context) {
 	ctx, requestID := c.Request().Context(), requestIDOf(c)
 	err = classify(err)
 	code := domain.CodeOf(err)
-	if code == domain.CodeInternal {
+	switch code {
+	case domain.CodeInternal:
 		a.log.ErrorContext(ctx, "request failed", "request_id", requestID, "route", c.Path(), "error", err)
-	} else if code == domain.CodeTemporarilyUnavailable || code == domain.CodeProviderUnavailable {
+	case domain.CodeTemporarilyUnavailable, domain.CodeProviderUnavailable:
 		a.log.WarnContext(ctx, "request refused for now", "request_id", requestID, "route", c.Path(), "error", err)
+	default: // the caller's own mistake, told to the caller
 	}
 	header := c.Response().Header()
 	var refusal *domain.Error

@@ -127,7 +127,7 @@ func TestLists_PageThroughNewestFirst(t *testing.T) {
 		for _, item := range data {
 			order, ok := item.(map[string]any)
 			require.True(t, ok)
-			seen = append(seen, order["id"].(string)) //nolint:forcetypeassert // a test may panic
+			seen = append(seen, order["id"].(string))
 		}
 		more, _ = got.member("has_more").(bool)
 		path = "/v1/orders?limit=2&starting_after=" + seen[len(seen)-1]

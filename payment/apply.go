@@ -44,6 +44,7 @@ func saidBy(result provider.Result) verdict {
 			if url := result.Intent.NextActionURL; url != "" {
 				moved.NextAction = &domain.NextAction{Type: "redirect", URL: url}
 			}
+		default: // the state says it all
 		}
 		return moved, nil
 	}

@@ -36,7 +36,7 @@ func newCutter(t *testing.T, db *repositorytest.DB) *cutter {
 	t.Helper()
 	config, err := pq.NewConfig(db.URL)
 	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c := &cutter{listener: listener, network: "tcp", server: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
 	if filepath.IsAbs(config.Host) {
@@ -62,7 +62,7 @@ func (c *cutter) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial(c.network, c.server) //nolint:noctx // loopback
+		server, err := net.Dial(c.network, c.server)
 		if err != nil {
 			client.Close()
 			continue
@@ -212,7 +212,7 @@ func TestInTx_ConnectionsThatDiedInThePool_AreReplaced(t *testing.T) {
 
 func TestInTx_SilentServer_DoesNotHoldForEver(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()
 	go func() {

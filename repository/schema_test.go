@@ -74,16 +74,16 @@ func TestSchema_GuardsTheMoney(t *testing.T) {
 		{"a stored 202", "idempotency_keys_never_store_accepted", insertKey("finished", "202")},
 		{"a stored 500", "idempotency_keys_response_status_check", insertKey("finished", "500")},
 	} {
-		t.Run(row.rule, func(t *testing.T) { //nolint:paralleltest // one database, one refusal after the other
+		t.Run(row.rule, func(t *testing.T) {
 			db.Refused(t, row.constraint, row.statement)
 		})
 	}
-	t.Run("a total that is not the sum of its lines", func(t *testing.T) { //nolint:paralleltest // as above
+	t.Run("a total that is not the sum of its lines", func(t *testing.T) {
 		db.Refused(t, "orders_sum_of_lines", `INSERT INTO orders (merchant_id, order_id, status, currency, subtotal, discount, shipping, tax, total, amount_paid,
 			amount_refunded, customer_email, customer_name, metadata, expires_at, created_at, updated_at)
 			VALUES ('mrc_a', 'ord_2', 'pending_payment', 'EUR', 1, 0, 0, 0, 1, 0, 0, 'a@example.com', '', '{}', now(), now(), now())`)
 	})
-	t.Run("what is decided stays decided", func(t *testing.T) { //nolint:paralleltest // as above
+	t.Run("what is decided stays decided", func(t *testing.T) {
 		db.Exec(t, succeed)
 		db.Refused(t, "charges_legal_moves", `UPDATE charges SET status = 'canceled', amount_captured = 0, version = version + 1`)
 		db.Refused(t, "charges_provider_reference_frozen", `UPDATE charges SET provider_reference = 'pi_2', version = version + 1`)

@@ -52,7 +52,7 @@ func readChanges(path string, restore func(change) error) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // it was only read
 	in := bufio.NewReaderSize(file, 1<<16)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')

@@ -43,7 +43,7 @@ type Simulator struct {
 func New(o Options) (*Simulator, error) {
 	s := &Simulator{publicURL: strings.TrimSuffix(o.PublicURL, "/"), now: o.Now, log: o.Log, worlds: map[string]*world{}}
 	if s.now == nil {
-		s.now = time.Now
+		s.now = time.Now //nolint:forbidigo // the default of what comes in from outside
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

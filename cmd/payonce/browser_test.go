@@ -92,7 +92,7 @@ func TestShop_BuyTwoMugsAndThenPayTwiceOnPurpose(t *testing.T) {
 	t.Cleanup(func() {
 		require.NoError(t, demo.cmd.Process.Signal(os.Interrupt))
 		<-demo.ended
-		reset := exec.Command(binary, "demo", "--reset") //nolint:noctx // cleaning up must not be cut short
+		reset := exec.Command(binary, "demo", "--reset")
 		reset.Dir = folder
 		out, err := reset.CombinedOutput()
 		require.NoError(t, err, string(out))

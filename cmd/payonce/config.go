@@ -28,7 +28,7 @@ func (s secret) String() string {
 func (s secret) GoString() string { return s.String() }
 
 // MarshalText implements encoding.TextMarshaler.
-func (s secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil } //nolint:unparam // the interface wants it
 
 // LogValue implements slog.LogValuer.
 func (s secret) LogValue() slog.Value { return slog.StringValue(s.String()) }

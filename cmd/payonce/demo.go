@@ -159,7 +159,7 @@ func (d *demo) startDatabase(ctx context.Context) (psql string, err error) {
 }
 
 func (d *demo) startSimulator(ctx context.Context, cancel context.CancelCauseFunc) error {
-	if err := os.MkdirAll(d.folder, 0o755); err != nil {
+	if err := os.MkdirAll(d.folder, 0o755); err != nil { //nolint:gosec // the account that runs PostgreSQL must be able to enter
 		return fmt.Errorf("folder of the simulator's memory: %w", err)
 	}
 	// A new memory starts with a new seed: with the old one it would give out the ids that the database already knows.
@@ -216,7 +216,7 @@ func (d *demo) stop(ctx context.Context) error {
 	}
 	for _, listener := range []net.Listener{d.shop, d.sim} {
 		if listener != nil {
-			_ = listener.Close() //nolint:errcheck // usually closed by its server already
+			_ = listener.Close() // usually closed by its server already
 		}
 	}
 	return errors.Join(failures...)

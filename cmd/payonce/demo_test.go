@@ -44,7 +44,7 @@ var (
 func startDemo(t *testing.T, binary, folder string) *process {
 	t.Helper()
 	p := &process{t: t, log: &bytes.Buffer{}, ended: make(chan error, 1)}
-	p.cmd = exec.Command(binary, "demo") //nolint:noctx // the test ends it in ways a context cannot
+	p.cmd = exec.Command(binary, "demo")
 	p.cmd.Dir = folder
 	p.cmd.Env = append(os.Environ(), "PAYONCE_ADDR=127.0.0.1:0", "PAYONCE_SIM_ADDR=127.0.0.1:0", "DATABASE_URL=", "STRIPE_SECRET_KEY=")
 	p.cmd.Stderr = p.log
@@ -113,7 +113,7 @@ func TestDemo_KilledAndStartedAgain_LosesNothing(t *testing.T) {
 	t.Parallel()
 	binary, folder := built(t), t.TempDir()
 	t.Cleanup(func() {
-		reset := exec.Command(binary, "demo", "--reset") //nolint:noctx // cleaning up must not be cut short
+		reset := exec.Command(binary, "demo", "--reset")
 		reset.Dir = folder
 		out, err := reset.CombinedOutput()
 		require.NoError(t, err, string(out))

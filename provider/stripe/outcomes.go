@@ -172,6 +172,7 @@ func (s *Stripe) judgeRefusal(result *provider.Result, c call, e *stripego.Error
 		if result.Outcome == provider.Rejected {
 			result.Failure = failure(e)
 		}
+	default: // unknown stays unknown
 	}
 }
 
