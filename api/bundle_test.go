@@ -79,8 +79,7 @@ func setup(t *testing.T) *bundle {
 
 // replica is one more server over the same database.
 func (b *bundle) replica() string {
-	server := httptest.NewServer(api.New(api.Options{Store: b.db.Store, Payments: b.service, Log: slog.New(slog.DiscardHandler),
-		NewID: payment.NewID, SchemaVersion: migrations.Latest()}))
+	server := httptest.NewServer(api.New(api.Options{Payments: b.service, SchemaVersion: migrations.Latest()}))
 	b.t.Cleanup(server.Close)
 	return server.URL
 }

@@ -109,7 +109,7 @@ func (a *API) fail(err error, c echo.Context) {
 	case domain.CodeInternal:
 		a.log.ErrorContext(ctx, "request failed", "request_id", requestID, "route", c.Path(), "error", err)
 	case domain.CodeTemporarilyUnavailable, domain.CodeProviderUnavailable:
-		a.log.WarnContext(ctx, "request refused for now", "request_id", requestID, "route", c.Path(), "error", err)
+		a.log.WarnContext(ctx, "request cannot be served", "request_id", requestID, "route", c.Path(), "error", err)
 	default: // the caller's own mistake, told to the caller
 	}
 	header := c.Response().Header()

@@ -28,10 +28,7 @@ const (
 
 // Options are what the interface works with.
 type Options struct {
-	Store         *repository.Store
 	Payments      *payment.Service
-	Log           *slog.Logger
-	NewID         func(prefix string) string
 	SchemaVersion uint // what /readyz expects of the database
 }
 
@@ -47,7 +44,7 @@ type API struct {
 
 // New builds the interface. It is an http.Handler with every route of the table.
 func New(o Options) *API {
-	a := &API{store: o.Store, payments: o.Payments, log: o.Log, newID: o.NewID, schema: o.SchemaVersion, echo: echo.New()}
+	a := &API{store: o.Payments.Store, payments: o.Payments, log: o.Payments.Log, newID: o.Payments.NewID, schema: o.SchemaVersion, echo: echo.New()}
 	a.echo.HTTPErrorHandler = a.fail
 	// Nobody's word is taken for the caller's address: an X-Forwarded-For is only as true as whoever sends it.
 	a.echo.IPExtractor = echo.ExtractIPDirect()

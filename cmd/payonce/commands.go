@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"payonce/migrations"
+	"payonce/payment"
 	"payonce/repository"
 	"payonce/simulator"
 )
@@ -22,23 +23,11 @@ func (a *app) worker() *cobra.Command {
 		Long:  "Run the loops that recover charges and expire orders. Run as many as you like over one database.\n\n" + settingsHelp(),
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, log, err := a.load(needDatabase, needProvider)
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
-			store, err := openStore(ctx, c)
-			if err != nil {
-				return err
-			}
-			defer store.Close() //nolint:errcheck // the process ends
-			service, err := newService(c, store, log)
-			if err != nil {
-				return err
-			}
-			log.InfoContext(ctx, "working")
-			runLoops(ctx, c, service, log)
-			return nil
+			return a.withService(cmd.Context(), func(ctx context.Context, c config, service *payment.Service) error {
+				service.Log.InfoContext(ctx, "working")
+				runLoops(ctx, c, service)
+				return nil
+			})
 		},
 	}
 }

@@ -180,11 +180,11 @@ func (d *demo) startService(ctx context.Context, cancel context.CancelCauseFunc,
 		return err
 	}
 	d.goServe(ctx, cancel, func(until context.Context) error {
-		runLoops(until, d.config, service, d.log)
+		runLoops(until, d.config, service)
 		return nil
 	})
 	d.goServe(ctx, cancel, func(until context.Context) error {
-		return serveUntil(until, newServer(d.config, newHandler(d.config, store, service, d.log)), d.shop, d.log)
+		return serveUntil(until, newServer(d.config, newHandler(d.config, service)), d.shop, d.log)
 	})
 	return nil
 }

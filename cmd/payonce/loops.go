@@ -14,10 +14,10 @@ const batch = 50
 
 // runLoops runs everything that must happen without anybody asking, until ctx ends, and returns when the round at work
 // has come to its end. Any number of processes may run them over one database.
-func runLoops(ctx context.Context, c config, service *payment.Service, log *slog.Logger) {
+func runLoops(ctx context.Context, c config, service *payment.Service) {
 	var all sync.WaitGroup
-	all.Go(func() { every(ctx, c.Interval, "recover charges", log, service.Recover) })
-	all.Go(func() { every(ctx, c.Interval, "expire orders", log, service.ExpireOrders) })
+	all.Go(func() { every(ctx, c.Interval, "recover charges", service.Log, service.Recover) })
+	all.Go(func() { every(ctx, c.Interval, "expire orders", service.Log, service.ExpireOrders) })
 	all.Wait()
 }
 

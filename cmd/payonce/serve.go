@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"payonce/payment"
 )
 
 // drain is how long requests that are running get to finish when the process is told to stop. A charge that does not
@@ -24,28 +26,34 @@ func (a *app) serve() *cobra.Command {
 		Example: "  payonce migrate up && payonce serve",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, log, err := a.load(needDatabase, needProvider)
-			if err != nil {
-				return err
-			}
-			ctx := cmd.Context()
-			listener, err := listen(c.Addr, "PAYONCE_ADDR")
-			if err != nil {
-				return err
-			}
-			store, err := openStore(ctx, c)
-			if err != nil {
-				return err
-			}
-			defer store.Close() //nolint:errcheck // the process ends
-			service, err := newService(c, store, log)
-			if err != nil {
-				return err
-			}
-			log.InfoContext(ctx, "serving", "address", listener.Addr().String())
-			return serveUntil(ctx, newServer(c, newHandler(c, store, service, log)), listener, log)
+			return a.withService(cmd.Context(), func(ctx context.Context, c config, service *payment.Service) error {
+				listener, err := listen(c.Addr, "PAYONCE_ADDR")
+				if err != nil {
+					return err
+				}
+				service.Log.InfoContext(ctx, "serving", "address", listener.Addr().String())
+				return serveUntil(ctx, newServer(c, newHandler(c, service)), listener, service.Log)
+			})
 		},
 	}
+}
+
+// withService runs a command that needs the use cases: settings, a database with the right schema, a provider.
+func (a *app) withService(ctx context.Context, command func(context.Context, config, *payment.Service) error) error {
+	c, log, err := a.load(needDatabase, needProvider)
+	if err != nil {
+		return err
+	}
+	store, err := openStore(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer store.Close() //nolint:errcheck // the process ends
+	service, err := newService(c, store, log)
+	if err != nil {
+		return err
+	}
+	return command(ctx, c, service)
 }
 
 // listen opens an address, or says which setting moves it elsewhere.

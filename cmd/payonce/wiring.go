@@ -45,14 +45,14 @@ func newService(c config, store *repository.Store, log *slog.Logger) (*payment.S
 }
 
 // newHandler is everything the public address serves: the API, and the web shop when a merchant's key for it is set.
-func newHandler(c config, store *repository.Store, service *payment.Service, log *slog.Logger) http.Handler {
-	var interfaces http.Handler = api.New(api.Options{Store: store, Payments: service, Log: log, NewID: payment.NewID, SchemaVersion: migrations.Latest()})
+func newHandler(c config, service *payment.Service) http.Handler {
+	var interfaces http.Handler = api.New(api.Options{Payments: service, SchemaVersion: migrations.Latest()})
 	if c.ShopKey == "" {
 		return interfaces
 	}
 	shop := web.New(web.Options{
 		API: direct{interfaces}, BaseURL: "http://" + c.Addr, SecretKey: string(c.ShopKey),
-		NewKey: func() string { return payment.NewID("key") }, Now: time.Now, Log: log,
+		NewKey: func() string { return payment.NewID("key") }, Now: time.Now, Log: service.Log,
 		TestCards: strings.HasPrefix(string(c.StripeKey), "sk_test_"),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
