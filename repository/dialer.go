@@ -97,7 +97,7 @@ func (c *guardedConn) observe(p []byte) {
 // isBegin recognises the one simple-query message by which lib/pq opens a transaction, whatever its options. A second
 // statement or a second message behind it is not harmless.
 func isBegin(p []byte) bool {
-	const head = 5 // type and length
+	const head = 5                                                                               // type and length
 	if len(p) <= head || p[0] != 'Q' || binary.BigEndian.Uint32(p[1:head]) != uint32(len(p)-1) { //nolint:gosec // a message is never that long
 		return false
 	}

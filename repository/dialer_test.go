@@ -38,19 +38,27 @@ func TestGuardedConn_AnEndAfterMoreThanBeginIsNoLeaveToRepeat(t *testing.T) {
 	} {
 		t.Run(row.situation, func(t *testing.T) {
 			t.Parallel()
-			near, far := net.Pipe()
-			conn := &guardedConn{Conn: near, limit: time.Minute, harmless: true}
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			defer listener.Close()
 			go func() {
+				far, err := listener.Accept()
+				if err != nil {
+					return
+				}
 				for _, message := range row.sent {
 					_, _ = io.ReadFull(far, make([]byte, len(message)))
 				}
 				far.Close()
 			}()
+			conn, err := newGuardedDialer(time.Minute).Dial("tcp", listener.Addr().String())
+			require.NoError(t, err)
+			defer conn.Close()
 			for _, message := range row.sent {
 				_, err := conn.Write(message)
 				require.NoError(t, err)
 			}
-			_, err := conn.Read(make([]byte, 1))
+			_, err = conn.Read(make([]byte, 1))
 			require.Equal(t, row.eof, errors.Is(err, io.EOF) && err == io.EOF, "%v", err) //nolint:errorlint // the driver compares like this
 			if !row.eof {
 				var network *net.OpError

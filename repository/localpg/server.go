@@ -104,7 +104,11 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.folder.end(ctx, pid, stopPatience)
 }
 
-// Reset deletes the data of a folder. It refuses while somebody uses the server, and stops one that was left behind.
+// ErrInUse says that data cannot be deleted because a living process uses it.
+var ErrInUse = errors.New("the database is in use")
+
+// Reset deletes the data of a folder. It refuses with ErrInUse while somebody uses the server, and stops one that was left
+// behind.
 func Reset(dir string) error {
 	f, err := openFolder(dir)
 	if err != nil {
@@ -117,7 +121,7 @@ func Reset(dir string) error {
 			return fmt.Errorf("lock %s: %w", f.dir, err)
 		}
 		if !free {
-			return fmt.Errorf("the database in %s is in use: stop the program that uses it first", f.dir)
+			return fmt.Errorf("%w: stop the program that uses %s first", ErrInUse, f.dir)
 		}
 		defer lock.Unlock() //nolint:errcheck // closing the file releases the lock as well
 	}

@@ -1,0 +1,9 @@
+package payment_test
+
+import (
+	"testing"
+
+	"payonce/repository/repositorytest"
+)
+
+func TestMain(m *testing.M) { repositorytest.Main(m) }
