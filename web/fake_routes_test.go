@@ -1,0 +1,323 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+type fakePrice struct {
+	Currency   string `json:"currency"`
+	UnitAmount int64  `json:"unit_amount"`
+}
+
+type fakeProduct struct {
+	ID          string      `json:"id"`
+	SKU         string      `json:"sku"`
+	Name        string      `json:"name"`
+	Description string      `json:"description"`
+	ImageURL    string      `json:"image_url"`
+	Prices      []fakePrice `json:"prices"`
+	Active      bool        `json:"active"`
+	Available   int64       `json:"available"`
+}
+
+func (p *fakeProduct) price(currency string) int64 {
+	for _, one := range p.Prices {
+		if one.Currency == currency {
+			return one.UnitAmount
+		}
+	}
+	return -1
+}
+
+type fakeItem struct {
+	ProductID  string `json:"product_id"`
+	SKU        string `json:"sku"`
+	Name       string `json:"name"`
+	UnitAmount int64  `json:"unit_amount"`
+	Quantity   int64  `json:"quantity"`
+	Amount     int64  `json:"amount"`
+	Available  int64  `json:"available"`
+}
+
+type fakeCart struct {
+	ID       string     `json:"id"`
+	Currency string     `json:"currency"`
+	Items    []fakeItem `json:"items"`
+	Total    int64      `json:"total"`
+	OrderID  *string    `json:"order_id"`
+}
+
+type fakeOrder struct {
+	ID             string            `json:"id"`
+	Status         string            `json:"status"`
+	Currency       string            `json:"currency"`
+	Total          int64             `json:"total"`
+	AmountPaid     int64             `json:"amount_paid"`
+	AmountRefunded int64             `json:"amount_refunded"`
+	Items          []fakeItem        `json:"items"`
+	Customer       map[string]string `json:"customer"`
+	ChargeID       *string           `json:"charge_id"`
+	ExpiresAt      time.Time         `json:"expires_at"`
+	CreatedAt      time.Time         `json:"created_at"`
+}
+
+type fakeCharge struct {
+	ID                string            `json:"id"`
+	OrderID           string            `json:"order_id"`
+	Amount            int64             `json:"amount"`
+	Status            string            `json:"status"`
+	PaymentMethod     string            `json:"payment_method"`
+	Provider          string            `json:"provider"`
+	ProviderReference *string           `json:"provider_reference"`
+	Failure           map[string]string `json:"failure"`
+	NextAction        map[string]string `json:"next_action"`
+	ResolvedBy        *string           `json:"resolved_by"`
+	CreatedAt         time.Time         `json:"created_at"`
+	UpdatedAt         time.Time         `json:"updated_at"`
+	key               string            // that asked for it
+}
+
+// noon is the only time there is in these tests.
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+func (f *fakeAPI) routes() {
+	f.mux.HandleFunc("GET /v1/products", func(w http.ResponseWriter, _ *http.Request) {
+		f.write(w, http.StatusOK, map[string]any{"data": f.products, "has_more": false})
+	})
+	f.mux.HandleFunc("POST /v1/carts", f.keyed("carts.create", func(w http.ResponseWriter, r *http.Request) {
+		c := &fakeCart{ID: f.id("cart"), Items: []fakeItem{}}
+		decode(r, c)
+		f.carts[c.ID] = c
+		f.write(w, http.StatusCreated, c)
+	}))
+	f.mux.HandleFunc("GET /v1/carts/{id}", func(w http.ResponseWriter, r *http.Request) {
+		f.object(w, f.cart(r.PathValue("id")))
+	})
+	f.mux.HandleFunc("PUT /v1/carts/{id}/items/{product}", f.putItem)
+	f.mux.HandleFunc("DELETE /v1/carts/{id}/items/{product}", func(w http.ResponseWriter, r *http.Request) {
+		c := f.cart(r.PathValue("id"))
+		c.Items = slices.DeleteFunc(c.Items, func(i fakeItem) bool { return i.ProductID == r.PathValue("product") })
+		f.object(w, f.cart(c.ID))
+	})
+	f.mux.HandleFunc("POST /v1/orders", f.keyed("orders.create", f.createOrder))
+	f.mux.HandleFunc("GET /v1/orders/{id}", func(w http.ResponseWriter, r *http.Request) { f.object(w, f.orders[r.PathValue("id")]) })
+	f.mux.HandleFunc("POST /v1/orders/{id}/charges", f.keyed("charges.create", f.createCharge))
+	f.mux.HandleFunc("GET /v1/charges", func(w http.ResponseWriter, r *http.Request) {
+		data := []*fakeCharge{}
+		for _, c := range slices.Backward(f.charges) {
+			if c.OrderID == r.URL.Query().Get("order_id") {
+				data = append(data, c)
+			}
+		}
+		f.write(w, http.StatusOK, map[string]any{"data": data, "has_more": false})
+	})
+	f.mux.HandleFunc("GET /v1/charges/{id}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "4")
+		f.object(w, f.charge(r.PathValue("id")))
+	})
+	f.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { f.problem(w, http.StatusNotFound, "not-found", nil) })
+}
+
+func decode(r *http.Request, into any) {
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+		panic(err)
+	}
+}
+
+func (f *fakeAPI) object(w http.ResponseWriter, v any) {
+	switch v := v.(type) {
+	case *fakeCart:
+		if v == nil {
+			f.problem(w, http.StatusNotFound, "not-found", nil)
+			return
+		}
+	case *fakeOrder:
+		if v == nil {
+			f.problem(w, http.StatusNotFound, "not-found", nil)
+			return
+		}
+	}
+	f.write(w, http.StatusOK, v)
+}
+
+func (f *fakeAPI) product(id string) *fakeProduct {
+	for _, p := range f.products {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+func (f *fakeAPI) charge(id string) *fakeCharge {
+	for _, c := range f.charges {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// cart prices a cart anew, as the API does on every look.
+func (f *fakeAPI) cart(id string) *fakeCart {
+	c := f.carts[id]
+	if c == nil {
+		return nil
+	}
+	c.Total = 0
+	for i := range c.Items {
+		item, p := &c.Items[i], f.product(c.Items[i].ProductID)
+		item.SKU, item.Name, item.UnitAmount, item.Available = p.SKU, p.Name, p.price(c.Currency), p.Available
+		item.Amount = item.UnitAmount * item.Quantity
+		c.Total += item.Amount
+	}
+	return c
+}
+
+func (f *fakeAPI) putItem(w http.ResponseWriter, r *http.Request) {
+	c, p := f.cart(r.PathValue("id")), f.product(r.PathValue("product"))
+	var body struct{ Quantity int64 }
+	decode(r, &body)
+	switch {
+	case c == nil || p == nil:
+		f.problem(w, http.StatusNotFound, "not-found", nil)
+		return
+	case c.OrderID != nil:
+		f.problem(w, http.StatusConflict, "cart-already-ordered", map[string]any{"order_id": *c.OrderID})
+		return
+	case p.price(c.Currency) < 0 || body.Quantity > 10_000:
+		f.problem(w, http.StatusUnprocessableEntity, "validation-failed", nil)
+		return
+	}
+	at := slices.IndexFunc(c.Items, func(i fakeItem) bool { return i.ProductID == p.ID })
+	if at < 0 {
+		c.Items = append(c.Items, fakeItem{ProductID: p.ID})
+		at = len(c.Items) - 1
+	}
+	c.Items[at].Quantity = body.Quantity
+	f.object(w, f.cart(c.ID))
+}
+
+func (f *fakeAPI) createOrder(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		CartID          string            `json:"cart_id"`
+		Customer        map[string]string `json:"customer"`
+		ShippingAddress map[string]string `json:"shipping_address"`
+		ExpectedTotal   int64             `json:"expected_total"`
+	}
+	decode(r, &body)
+	c := f.cart(body.CartID)
+	if c == nil {
+		f.problem(w, http.StatusNotFound, "not-found", nil)
+		return
+	}
+	errors := []map[string]string{}
+	if !strings.Contains(body.Customer["email"], "@") {
+		errors = append(errors, map[string]string{"pointer": "/customer/email", "detail": "regexp 'x' did not match"})
+	}
+	if body.ShippingAddress != nil && body.ShippingAddress["city"] == "" {
+		errors = append(errors, map[string]string{"pointer": "/shipping_address/city", "detail": "is required"})
+	}
+	if len(c.Items) == 0 {
+		errors = append(errors, map[string]string{"pointer": "/cart_id", "detail": "the cart is empty"})
+	}
+	switch {
+	case len(errors) > 0:
+		f.problem(w, http.StatusUnprocessableEntity, "validation-failed", map[string]any{"errors": errors})
+		return
+	case c.OrderID != nil:
+		f.problem(w, http.StatusConflict, "cart-already-ordered", map[string]any{"order_id": *c.OrderID})
+		return
+	case body.ExpectedTotal != c.Total:
+		f.problem(w, http.StatusConflict, "total-changed", map[string]any{"total": c.Total})
+		return
+	}
+	for _, item := range c.Items {
+		if item.Available < item.Quantity {
+			f.problem(w, http.StatusConflict, "out-of-stock", map[string]any{"product_id": item.ProductID, "available": item.Available})
+			return
+		}
+	}
+	o := &fakeOrder{ID: f.id("ord"), Status: "pending_payment", Currency: c.Currency, Total: c.Total, Items: slices.Clone(c.Items),
+		Customer: body.Customer, ExpiresAt: noon.Add(30 * time.Minute), CreatedAt: noon}
+	f.orders[o.ID], c.OrderID = o, &o.ID
+	f.write(w, http.StatusCreated, o)
+}
+
+func (f *fakeAPI) createCharge(w http.ResponseWriter, r *http.Request) {
+	o := f.orders[r.PathValue("id")]
+	if o == nil {
+		f.problem(w, http.StatusNotFound, "not-found", nil)
+		return
+	}
+	key := r.Header.Get("Idempotency-Key")
+	if open := o.ChargeID; open != nil && f.charge(*open).key == key {
+		// The answer was provisional, so it was not kept: the key finds its charge as it is now.
+		status := http.StatusAccepted
+		if f.charge(*open).Status == "succeeded" {
+			status = http.StatusCreated
+		}
+		f.write(w, status, f.charge(*open))
+		return
+	}
+	if o.Status != "pending_payment" {
+		slug := "order-not-payable"
+		if o.Status == "paid" {
+			slug = "order-already-paid"
+		}
+		f.problem(w, http.StatusConflict, slug, map[string]any{"order_status": o.Status, "charge_id": o.ChargeID})
+		return
+	}
+	if open := o.ChargeID; open != nil && f.charge(*open).Status != "failed" && f.charge(*open).Status != "canceled" {
+		f.problem(w, http.StatusConflict, "charge-in-progress", map[string]any{"charge_id": *open})
+		return
+	}
+	c := &fakeCharge{ID: f.id("chg"), OrderID: o.ID, Amount: o.Total, Provider: "stripe", CreatedAt: noon, UpdatedAt: noon, key: key}
+	decode(r, c)
+	f.charges, o.ChargeID = append(f.charges, c), &c.ID
+	switch {
+	case len(f.faults["charges.create"]) > 0 && f.faults["charges.create"][0] == bankSilent:
+		f.faults["charges.create"] = f.faults["charges.create"][1:]
+		c.Status = "unknown"
+		w.Header().Set("Retry-After", "2")
+		f.write(w, http.StatusAccepted, c)
+	case strings.Contains(c.PaymentMethod, "authenticationRequired"):
+		c.Status, c.NextAction = "requires_action", map[string]string{"type": "redirect", "url": "https://bank.example/confirm/" + c.ID}
+		f.write(w, http.StatusCreated, c)
+	case strings.Contains(c.PaymentMethod, "eclined"):
+		f.settle(c.ID, "failed")
+		f.problem(w, http.StatusPaymentRequired, "card-declined", map[string]any{"charge": c, "failure": c.Failure, "order_id": o.ID})
+	default:
+		f.settle(c.ID, "succeeded")
+		f.write(w, http.StatusCreated, c)
+	}
+}
+
+// settle decides a charge, as the provider's news would.
+func (f *fakeAPI) settle(id, status string) {
+	c, by, reference := f.charge(id), "response", "pi_of_"+id
+	c.Status, c.ResolvedBy, c.ProviderReference, c.NextAction = status, &by, &reference, nil
+	switch o := f.orders[c.OrderID]; status {
+	case "succeeded":
+		o.Status, o.AmountPaid = "paid", o.Total
+	case "failed":
+		c.Failure = map[string]string{"code": "card_declined", "decline_code": "lost_card", "message": "The card was declined. Please use another card."}
+	}
+}
+
+func stockedAPI() *fakeAPI {
+	f := newFakeAPI()
+	f.products = []*fakeProduct{
+		{ID: "prd_mug", SKU: "mug", Name: "Mug", Description: "Holds what wakes you.", ImageURL: "/static/products/mug.svg", Active: true, Available: 40,
+			Prices: []fakePrice{{"EUR", 1999}, {"USD", 2199}, {"GBP", 1799}, {"CHF", 1990}, {"JPY", 3200}, {"KWD", 6700}}},
+		{ID: "prd_poster", SKU: "poster", Name: "Poster", Description: "Hills under a sun.", ImageURL: "https://elsewhere.example/poster.png", Active: true, Available: 2,
+			Prices: []fakePrice{{"EUR", 3500}, {"USD", 3800}}},
+		{ID: "prd_cap", SKU: "cap", Name: "Cap", Description: "Keeps <b>rain</b> off.", Active: true, Available: 0, Prices: []fakePrice{{"EUR", 2400}}},
+		{ID: "prd_old", SKU: "old", Name: "Withdrawn thing", Active: false, Available: 9, Prices: []fakePrice{{"EUR", 100}}},
+	}
+	return f
+}
