@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -73,25 +72,23 @@ func (v *visit) startCart(currency string) error {
 
 // putItem sets the quantity of a product in the open cart, and starts a cart when there is none.
 func (v *visit) putItem(product string, quantity int64) error {
-	const tries = 3 // a fresh cart can be an ordered one only when another tab was faster
-	err := errors.New("no open cart could be made")
+	const tries = 3 // more than one only when another tab orders the cart at this very moment
+	var err error
 	for range tries {
 		if !v.cart.open() {
 			if err := v.startCart(v.currency()); err != nil {
 				return err
 			}
 		}
-		if v.cart.open() {
-			err = v.changeItem(http.MethodPut, product, map[string]int64{"quantity": quantity})
-			if !refusedAs(err, "cart-already-ordered") {
-				return err
-			}
-			now, err := v.shop.readCart(v.r.Context(), v.cart.ID)
-			if err != nil {
-				return err
-			}
-			v.cart = &now
+		err = v.changeItem(http.MethodPut, product, map[string]int64{"quantity": quantity})
+		if !refusedAs(err, "cart-already-ordered") {
+			return err
 		}
+		ordered, lookErr := v.shop.readCart(v.r.Context(), v.cart.ID)
+		if lookErr != nil {
+			return lookErr
+		}
+		v.cart = &ordered
 	}
 	return err
 }

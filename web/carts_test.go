@@ -61,6 +61,11 @@ func TestAddToCart(t *testing.T) {
 		button.press().says("1 in cart")
 		require.Len(t, api.carts, 1)
 	})
+}
+
+func TestAddToCart_CartIsNoLongerThere(t *testing.T) {
+	t.Parallel()
+
 	t.Run("CartBecameAnOrder_NextAddStartsANewCart", func(t *testing.T) {
 		t.Parallel()
 		api := stockedAPI()

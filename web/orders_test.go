@@ -9,25 +9,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// declined is a buyer whose first card was refused: the form that was sent, and the page that tells.
+func declined(t *testing.T) (*fakeAPI, *buyer, *form, *shown) {
+	t.Helper()
+	api := stockedAPI()
+	b := newBuyer(t, api)
+	pay := b.toCheckout().fill("payment_method", "pm_card_visa_chargeDeclined")
+	return api, b, pay, pay.press()
+}
+
 func TestDeclined(t *testing.T) {
 	t.Parallel()
-	start := func(t *testing.T) (*fakeAPI, *buyer, *form, *shown) {
-		t.Helper()
-		api := stockedAPI()
-		b := newBuyer(t, api)
-		pay := b.toCheckout().fill("payment_method", "pm_card_visa_chargeDeclined")
-		return api, b, pay, pay.press()
-	}
 
 	t.Run("SaysWhatTheBuyerMayKnow", func(t *testing.T) {
 		t.Parallel()
-		_, _, _, page := start(t)
+		_, _, _, page := declined(t)
 		page.says("The card was refused", "Please use another card. Nothing was charged.", "Card refused", "Kept for you for another 30 minutes")
 		require.NotContains(t, page.body, "lost_card", "the bank's reason is not for whoever holds the card")
 	})
 	t.Run("AnotherCard_IsANewIntentWithANewKey", func(t *testing.T) {
 		t.Parallel()
-		api, b, pay, page := start(t)
+		api, b, pay, page := declined(t)
 		again := page.form(page.path + "/charges")
 		require.NotEqual(t, pay.values.Get("key"), again.values.Get("key"))
 		require.Equal(t, again.values.Get("key"), b.get(page.path).form(page.path+"/charges").values.Get("key"), "and keeps it over a reload")
@@ -36,13 +38,18 @@ func TestDeclined(t *testing.T) {
 	})
 	t.Run("FirstFormSentAgain_TheSameRefusalAndNoSecondTry", func(t *testing.T) {
 		t.Parallel()
-		api, _, pay, page := start(t)
+		api, _, pay, page := declined(t)
 		require.Equal(t, page.path, pay.press().path)
 		require.Len(t, api.charges, 1)
 	})
+}
+
+func TestDeclined_SecondTry(t *testing.T) {
+	t.Parallel()
+
 	t.Run("RefusedAgain_EachTryHasItsOwnKey", func(t *testing.T) {
 		t.Parallel()
-		api, _, pay, page := start(t)
+		api, _, pay, page := declined(t)
 		keys := map[string]bool{pay.values.Get("key"): true}
 		for range 3 {
 			again := page.form(page.path + "/charges")
@@ -56,7 +63,7 @@ func TestDeclined(t *testing.T) {
 	})
 	t.Run("SecondTryWithoutAnswer_SameKeyAgain", func(t *testing.T) {
 		t.Parallel()
-		api, _, _, page := start(t)
+		api, _, _, page := declined(t)
 		again := page.form(page.path + "/charges")
 		api.fail("charges.create", answerLost)
 		retry := again.press().says("Nothing is lost").form(page.path + "/charges")
@@ -66,7 +73,7 @@ func TestDeclined(t *testing.T) {
 	})
 	t.Run("SecondTryUnknown_ItsKeyCanAskAgain", func(t *testing.T) {
 		t.Parallel()
-		api, _, _, page := start(t)
+		api, _, _, page := declined(t)
 		again := page.form(page.path + "/charges")
 		api.fail("charges.create", bankSilent)
 		open := again.press().says("We are finding out what happened").form(page.path + "/charges")
@@ -74,7 +81,7 @@ func TestDeclined(t *testing.T) {
 	})
 	t.Run("PaidInAnotherTab_NothingIsChargedAgain", func(t *testing.T) {
 		t.Parallel()
-		api, b, _, page := start(t)
+		api, b, _, page := declined(t)
 		otherTab := b.get(page.path).form(page.path+"/charges").fill("key", "other-tab")
 		page.form(page.path + "/charges").press()
 		otherTab.press().says("already paid, so nothing was charged again")
@@ -82,7 +89,7 @@ func TestDeclined(t *testing.T) {
 	})
 	t.Run("FormWithoutCardOrKey_AsksForACard", func(t *testing.T) {
 		t.Parallel()
-		api, _, _, page := start(t)
+		api, _, _, page := declined(t)
 		page.form(page.path+"/charges").fill("key", "").press().says("Choose another one.")
 		page.form(page.path+"/charges").fill("payment_method", "").press().says("Choose another one.")
 		require.Len(t, api.charges, 1)

@@ -12,8 +12,16 @@
 //	err = body.Err()
 //
 // Nothing fails on the way: all mistakes are collected with JSON pointers (RFC 6901) and told at once by Err, which also
-// knows which members nobody asked for. There are two classes of mistakes, and a malformed body is reported as such only:
-// JSON that is wrong as JSON or has the wrong types, and well-formed values that are not allowed.
+// knows which members nobody asked for. Only broken syntax ends the reading, because behind it everything is a guess.
+//
+// There are two classes of mistakes, and a malformed body is reported as such only:
+//
+//   - malformed: broken syntax or text, members that are unknown, given twice or in another case, values of the wrong
+//     type, null where nothing says [Nullable], numbers that are not written as 64-bit whole numbers, more than eight
+//     levels;
+//   - invalid: well-formed, but out of range, too long, too many, blank, not of the wanted form, or required and missing.
+//
+// A missing member counts as invalid: the JSON is sound, it just does not say enough.
 //
 // The package knows nothing of HTTP statuses or of any command.
 package strictjson

@@ -2,87 +2,100 @@ package strictjson
 
 import (
 	"bytes"
-	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Object is a parsed object that remembers which of its members were asked for.
 type Object struct {
 	path    pointer
 	members []member
-	asked   map[string]bool
+	known   []string // the names that were asked for
 	inner   []*Object
 	all     *problems
 }
 
-// Read parses one body, which must be one JSON object. Its error is an *Error that is malformed.
+// Read parses one body, which must be one JSON object and nothing else. Its error is an *Error that is malformed. What
+// it can read past, such as a member given twice, is told by [Object.Err] together with everything else.
 func Read(body []byte) (*Object, error) {
 	all := &problems{}
-	p := &parser{in: body, dups: all}
-	p.space()
-	v, err := p.value()
-	if err == nil {
-		if p.space(); p.at < len(p.in) {
-			err = p.fail("something follows the end of the JSON")
-		}
-	}
-	var broken *syntaxError
-	switch {
-	case len(bytes.TrimSpace(body)) == 0:
+	if len(bytes.TrimSpace(body)) == 0 {
 		all.malformed("", "the body is empty")
-	case errors.As(err, &broken):
-		all.malformed(broken.path, "%s", broken)
-	case v.kind != kindObject:
+		return nil, all.err()
+	}
+	p := &parser{in: string(body), way: make([]step, 0, maxDepth), all: all}
+	v, ok := p.document()
+	if ok && v.kind != kindObject {
+		ok = false
 		all.malformed("", "must be an object, not %s", v.kind)
 	}
-	if err := all.err(); err != nil && (broken != nil || v.kind != kindObject) {
-		return nil, err
+	if !ok {
+		return nil, all.err()
 	}
-	return &Object{members: v.members, asked: map[string]bool{}, all: all}, nil
+	return &Object{members: v.members, all: all}, nil
 }
 
-// Err tells everything that was found wrong, or nil. Call it when every member has been asked for: what nobody asked for
-// is unknown, and unknown members are refused, because a misspelt one would otherwise silently not count.
+// Err tells everything that was found wrong, as an *Error, or nil. Call it when every member has been asked for: what
+// nobody asked for is unknown, and unknown members are refused, because a misspelt one would otherwise silently not count.
 func (o *Object) Err() error {
-	o.unknown()
+	o.refuseUnknown()
 	return o.all.err()
 }
 
-func (o *Object) unknown() {
-	for _, m := range o.members {
-		if o.asked[m.name] {
+func (o *Object) refuseUnknown() {
+	var meant map[string]string // from spelling to name
+	for i := range o.members {
+		m := &o.members[i]
+		if m.done {
 			continue
 		}
-		o.asked[m.name] = true // told once, also when Err is called again
-		detail := "is not known here"
-		for known := range o.asked {
-			if known != m.name && strings.EqualFold(known, m.name) {
-				detail = "is not known here; did you mean " + strconv.Quote(known) + "?"
+		m.done = true // told once, also when Err is called again
+		if meant == nil {
+			meant = map[string]string{}
+			for _, name := range o.known {
+				meant[spelling(name)] = name
 			}
 		}
-		o.all.malformed(o.path.member(m.name), "%s", detail)
+		hint := ""
+		if name, ok := meant[spelling(m.name)]; ok {
+			hint = "; did you mean " + strconv.Quote(name) + "?"
+		}
+		o.malformed(m.name, "is not known here%s", hint)
 	}
 	for _, inner := range o.inner {
-		inner.unknown()
+		inner.refuseUnknown()
 	}
 }
 
-// Invalid adds a mistake that the caller found in the value of a member.
-func (o *Object) Invalid(name, detail string) { o.all.invalid(o.path.member(name), "%s", detail) }
+// spelling is what is left of a name when case and separators do not matter: productId and Product-ID are product_id.
+func spelling(name string) string { return strings.ToLower(separators.Replace(name)) }
 
-// Has reports whether a member is there, null included.
+var separators = strings.NewReplacer("_", "", "-", "")
+
+func (o *Object) malformed(name, format string, args ...any) {
+	o.all.malformed(o.path.member(name), format, args...)
+}
+
+func (o *Object) invalid(name, format string, args ...any) {
+	o.all.invalid(o.path.member(name), format, args...)
+}
+
+// Invalid adds a mistake that the caller found in the value of a member.
+func (o *Object) Invalid(name, detail string) { o.invalid(name, "%s", detail) }
+
+// Has reports whether a member is there, null included: a nullable member that reads as nil and is there was null.
 func (o *Object) Has(name string) bool {
 	_, ok := o.get(name)
 	return ok
 }
 
 func (o *Object) get(name string) (value, bool) {
-	o.asked[name] = true
-	for _, m := range o.members {
-		if m.name == name {
+	o.known = append(o.known, name)
+	for i := range o.members {
+		if m := &o.members[i]; m.name == name {
+			m.done = true
 			return m.value, true
 		}
 	}
@@ -92,14 +105,13 @@ func (o *Object) get(name string) (value, bool) {
 // want finds a member of one kind. ok is false when it is absent or null and may be, or when a mistake was noted.
 func (o *Object) want(name string, k kind, r rules) (v value, ok bool) {
 	v, found := o.get(name)
-	at := o.path.member(name)
 	switch {
 	case !found && r.required:
-		o.all.invalid(at, "is required")
+		o.invalid(name, "is required")
 	case !found:
 	case v.kind == kindNull && r.nullable:
 	case v.kind != k:
-		o.all.malformed(at, "must be %s, not %s", k, v.kind)
+		o.malformed(name, "must be %s, not %s", k, v.kind)
 	default:
 		return v, true
 	}
@@ -108,55 +120,61 @@ func (o *Object) want(name string, k kind, r rules) (v value, ok bool) {
 
 // Text reads a string; "" when it is absent.
 func (o *Object) Text(name string, options ...Rule) string {
-	r := rulesOf(options)
-	v, ok := o.want(name, kindString, r)
-	if !ok {
-		return ""
-	}
-	if reason := r.checkText(v.text); reason != "" {
-		o.all.invalid(o.path.member(name), "%s", reason)
-	}
-	return v.text
+	text, _ := o.text(name, rulesOf(options))
+	return text
 }
 
 // OptionalText is Text that tells absent from empty: nil when it is absent or null.
 func (o *Object) OptionalText(name string, options ...Rule) *string {
-	if v, found := o.get(name); !found || v.kind == kindNull && rulesOf(options).nullable {
-		return nil
+	if text, ok := o.text(name, rulesOf(options)); ok {
+		return &text
 	}
-	text := o.Text(name, options...)
-	return &text
+	return nil
 }
 
-var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
-
-// Int reads a whole number that fits in an int64, written as one: 1.0, 1e2 and "1" are other things. 0 when absent.
-func (o *Object) Int(name string, options ...Rule) int64 {
-	r := rulesOf(options)
-	v, ok := o.want(name, kindNumber, r)
+func (o *Object) text(name string, r rules) (string, bool) {
+	v, ok := o.want(name, kindString, r)
 	if !ok {
-		return 0
+		return "", false
 	}
-	at := o.path.member(name)
-	n, err := strconv.ParseInt(v.text, 10, 64)
-	switch {
-	case !integer.MatchString(v.text):
-		o.all.malformed(at, "must be a whole number, without fraction and exponent")
-	case err != nil:
-		o.all.malformed(at, "is not a 64-bit whole number")
-	case r.ranged && (n < r.from || n > r.to):
-		o.all.invalid(at, "must be from %d to %d", r.from, r.to)
+	if reason := r.checkText(v.text); reason != "" {
+		o.invalid(name, "%s", reason)
 	}
+	return v.text, true
+}
+
+// Int reads a whole number that fits in an int64, written as one: 1.0, 1e2, -0 and "1" are other things. 0 when absent.
+func (o *Object) Int(name string, options ...Rule) int64 {
+	n, _ := o.number(name, rulesOf(options))
 	return n
 }
 
-// OptionalInt is Int that tells absent from 0.
+// OptionalInt is Int that tells absent from 0: nil when it is absent or null.
 func (o *Object) OptionalInt(name string, options ...Rule) *int64 {
-	if v, found := o.get(name); !found || v.kind == kindNull && rulesOf(options).nullable {
-		return nil
+	if n, ok := o.number(name, rulesOf(options)); ok {
+		return &n
 	}
-	n := o.Int(name, options...)
-	return &n
+	return nil
+}
+
+func (o *Object) number(name string, r rules) (int64, bool) {
+	v, ok := o.want(name, kindNumber, r)
+	if !ok {
+		return 0, false
+	}
+	if v.text == "-0" || strings.ContainsAny(v.text, ".eE") {
+		o.malformed(name, "must be a whole number, written without fraction, exponent or a sign on 0")
+		return 0, false
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil {
+		o.malformed(name, "must be a whole number of 64 bits")
+		return 0, false
+	}
+	if r.ranged && (n < r.from || n > r.to) {
+		o.invalid(name, "must be from %d to %d", r.from, r.to)
+	}
+	return n, true
 }
 
 // OptionalBool reads true or false; nil when absent.
@@ -177,22 +195,26 @@ func (o *Object) Object(name string, options ...Rule) *Object {
 }
 
 func (o *Object) enter(at pointer, v value) *Object {
-	inner := &Object{path: at, members: v.members, asked: map[string]bool{}, all: o.all}
+	inner := &Object{path: at, members: v.members, all: o.all}
 	o.inner = append(o.inner, inner)
 	return inner
 }
 
-// Objects reads a list of objects, calling each for every one; Length bounds how many there may be.
+// Objects reads a list of objects, calling each for every one; Length bounds how many there may be, at most 1000. A list
+// that is too long is refused, and each is still called, a thousand times at most, to find what is wrong in the items.
 func (o *Object) Objects(name string, each func(*Object), options ...Rule) {
 	r := rulesOf(options)
 	v, ok := o.want(name, kindList, r)
 	if !ok {
 		return
 	}
-	at := o.path.member(name)
-	if n := len(v.items); r.long && (n < r.shortest || n > r.longest) {
-		o.all.invalid(at, "must have from %d to %d items", r.shortest, r.longest)
+	if !r.long {
+		r.longest = maxItems
 	}
+	if r.longest = min(r.longest, maxItems); v.length < r.shortest || v.length > r.longest {
+		o.invalid(name, "must have %s items", r.lengths())
+	}
+	at := o.path.member(name)
 	for i, item := range v.items {
 		if item.kind != kindObject {
 			o.all.malformed(at.item(i), "must be an object, not %s", item.kind)
@@ -214,26 +236,26 @@ func (o *Object) Metadata(name string) map[string]string {
 	if !ok {
 		return nil
 	}
-	at := o.path.member(name)
 	if len(v.members) > maxPairs {
-		o.all.invalid(at, "must have at most %d pairs", maxPairs)
+		o.invalid(name, "must have at most %d pairs", maxPairs)
 	}
-	out := make(map[string]string, len(v.members))
+	at := o.path.member(name)
+	pairs := make(map[string]string, min(len(v.members), maxPairs))
 	for _, m := range v.members {
-		switch n := len([]rune(m.name)); {
+		switch n := utf8.RuneCountInString(m.name); {
 		case m.value.kind != kindString:
 			o.all.malformed(at.member(m.name), "must be a string, not %s", m.value.kind)
 		case n < 1 || n > maxName:
 			o.all.invalid(at.member(m.name), "must have a name of 1 to %d characters", maxName)
-		case len([]rune(m.value.text)) > maxText:
+		case utf8.RuneCountInString(m.value.text) > maxText:
 			o.all.invalid(at.member(m.name), "must be at most %d characters long", maxText)
 		}
-		out[m.name] = m.value.text
+		pairs[m.name] = m.value.text
 	}
-	return out
+	return pairs
 }
 
-// OneOf reads a string that must be one of a set; fallback when it is absent.
+// OneOf reads a string that must be one of a set; fallback when it is absent. Without a fallback it is required.
 func OneOf[T ~string](o *Object, name string, fallback T, allowed ...T) T {
 	v, ok := o.want(name, kindString, rules{required: fallback == ""})
 	if !ok {
@@ -244,7 +266,7 @@ func OneOf[T ~string](o *Object, name string, fallback T, allowed ...T) T {
 		for i, a := range allowed {
 			names[i] = string(a)
 		}
-		o.all.invalid(o.path.member(name), "must be one of %s", strings.Join(names, ", "))
+		o.invalid(name, "must be one of %s", strings.Join(names, ", "))
 	}
 	return T(v.text)
 }

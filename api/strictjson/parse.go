@@ -2,18 +2,17 @@ package strictjson
 
 import (
 	"fmt"
-	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
+	"slices"
+	"strings"
 )
 
 const (
-	maxDepth    = 8    // nested objects and lists; hostile nesting costs stack
-	maxElements = 1000 // members of one object or items of one list; the caller's own limits are lower
+	maxDepth = 8    // nested objects and lists; hostile nesting costs stack
+	maxItems = 1000 // items of one list that are kept; the rest is read and counted, but nobody is called for it
 )
 
 // kind is the JSON type of a value.
-type kind int
+type kind uint8
 
 const (
 	kindNull kind = iota
@@ -32,36 +31,57 @@ func (k kind) String() string {
 type value struct {
 	kind    kind
 	truth   bool
-	text    string // of a string, unescaped; of a number, as written
-	items   []value
-	members []member // in the order they came
+	text    string   // of a string, unescaped; of a number, as written
+	items   []value  // of a list, as many as are kept
+	length  int      // of a list, all of them
+	members []member // of an object, in the order they came
 }
 
 type member struct {
 	name  string
 	value value
+	done  bool // asked for, or reported already
 }
 
-// parser is a plain recursive-descent reader of RFC 8259. The first syntax error ends it; duplicate names do not.
+// parser is a plain recursive-descent reader of RFC 8259. Broken syntax ends it; broken text and duplicate names are
+// noted, and it goes on to find the others. It takes time and memory in proportion to the body.
 type parser struct {
-	in    []byte
+	in    string // one copy of the body; names and texts without escapes are parts of it
 	at    int
 	depth int
-	path  pointer
-	dups  *problems
+	way   []step // to the value that is being read; a pointer is made of it only when there is a mistake
+	flaw  string // of the string that is being read
+	all   *problems
 }
 
-// syntaxError says where in the body the JSON breaks off. It never repeats what stands there.
-type syntaxError struct {
-	path   pointer
-	offset int
-	reason string
+// step is a member's name or, in a list, an item's index.
+type step struct {
+	name  string
+	index int
+	list  bool
 }
 
-func (e *syntaxError) Error() string { return fmt.Sprintf("at byte %d: %s", e.offset, e.reason) }
+// note adds a mistake at the current place. It never repeats what stands there.
+func (p *parser) note(format string, args ...any) {
+	if p.all.shape.full() {
+		p.all.malformed("", "") // counted; a pointer through long names would cost their length each time
+		return
+	}
+	var at pointer
+	for _, s := range p.way {
+		if s.list {
+			at = at.item(s.index)
+		} else {
+			at = at.member(s.name)
+		}
+	}
+	p.all.malformed(at, "at byte %d: %s", p.at, fmt.Sprintf(format, args...))
+}
 
-func (p *parser) fail(format string, args ...any) error {
-	return &syntaxError{p.path, p.at, fmt.Sprintf(format, args...)}
+// fail notes a mistake behind which nothing can be read.
+func (p *parser) fail(format string, args ...any) bool {
+	p.note(format, args...)
+	return false
 }
 
 func (p *parser) space() {
@@ -75,6 +95,7 @@ func (p *parser) space() {
 	}
 }
 
+// next is the next byte, or 0 at the end, which begins nothing in JSON.
 func (p *parser) next() byte {
 	if p.at < len(p.in) {
 		return p.in[p.at]
@@ -82,7 +103,20 @@ func (p *parser) next() byte {
 	return 0
 }
 
-func (p *parser) value() (value, error) {
+// document reads one value and makes sure that nothing follows.
+func (p *parser) document() (value, bool) {
+	p.space()
+	v, ok := p.value()
+	if !ok {
+		return value{}, false
+	}
+	if p.space(); p.at < len(p.in) {
+		return value{}, p.fail("something follows the end of the JSON")
+	}
+	return v, true
+}
+
+func (p *parser) value() (value, bool) {
 	switch c := p.next(); {
 	case p.at >= len(p.in):
 		return value{}, p.fail("the value is missing")
@@ -91,26 +125,30 @@ func (p *parser) value() (value, error) {
 	case c == '[':
 		return p.list()
 	case c == '"':
-		text, err := p.text()
-		return value{kind: kindString, text: text}, err
-	case c == '-' || c >= '0' && c <= '9':
+		text, ok := p.text()
+		return value{kind: kindString, text: text}, ok
+	case c == '-' || digit(c):
 		return p.number()
+	case p.word("true"):
+		return value{kind: kindBool, truth: true}, true
+	case p.word("false"):
+		return value{kind: kindBool}, true
+	case p.word("null"):
+		return value{}, true
 	default:
-		return p.word()
+		return value{}, p.fail("no value begins like this")
 	}
 }
 
-func (p *parser) word() (value, error) {
-	for word, v := range map[string]value{"true": {kind: kindBool, truth: true}, "false": {kind: kindBool}, "null": {}} {
-		if len(p.in)-p.at >= len(word) && string(p.in[p.at:p.at+len(word)]) == word {
-			p.at += len(word)
-			return v, nil
-		}
+func (p *parser) word(word string) bool {
+	if !strings.HasPrefix(p.in[p.at:], word) {
+		return false
 	}
-	return value{}, p.fail("no value begins like this")
+	p.at += len(word)
+	return true
 }
 
-func (p *parser) number() (value, error) {
+func (p *parser) number() (value, bool) {
 	start := p.at
 	if p.next() == '-' {
 		p.at++
@@ -120,6 +158,9 @@ func (p *parser) number() (value, error) {
 		p.at++
 	case !p.digits():
 		return value{}, p.fail("the number has no digits")
+	}
+	if digit(p.next()) {
+		return value{}, p.fail("a number must not begin with a needless 0")
 	}
 	if p.next() == '.' {
 		p.at++
@@ -136,185 +177,125 @@ func (p *parser) number() (value, error) {
 			return value{}, p.fail("the number has no digits in its exponent")
 		}
 	}
-	if c := p.next(); c >= '0' && c <= '9' {
-		return value{}, p.fail("a number must not begin with a needless 0")
-	}
-	return value{kind: kindNumber, text: string(p.in[start:p.at])}, nil
+	return value{kind: kindNumber, text: p.in[start:p.at]}, true
 }
 
 func (p *parser) digits() bool {
 	start := p.at
-	for c := p.next(); c >= '0' && c <= '9'; c = p.next() {
+	for digit(p.next()) {
 		p.at++
 	}
 	return p.at > start
 }
 
-func (p *parser) enter() error {
+// enter goes into an object or a list. empty is true when it ends at once.
+func (p *parser) enter(end byte) (empty, ok bool) {
 	if p.depth++; p.depth > maxDepth {
-		return p.fail("nested deeper than %d", maxDepth)
+		return false, p.fail("nested deeper than %d", maxDepth)
 	}
 	p.at++
-	p.space()
-	return nil
+	if p.space(); p.next() == end {
+		p.at++
+		p.depth--
+		return true, true
+	}
+	return false, true
 }
 
-func (p *parser) list() (value, error) {
-	if err := p.enter(); err != nil {
-		return value{}, err
-	}
-	defer func(path pointer) { p.depth--; p.path = path }(p.path)
-	list, outer := value{kind: kindList}, p.path
-	for i := 0; p.next() != ']' || i > 0; i++ {
-		if i == maxElements {
-			return value{}, p.fail("a list has more than %d items", maxElements)
-		}
-		p.path = outer.item(i)
-		item, err := p.value()
-		if err != nil {
-			return value{}, err
-		}
-		list.items = append(list.items, item)
-		if more, err := p.separator(']'); err != nil || !more {
-			return list, err
-		}
-	}
-	p.at++
-	return list, nil
-}
-
-func (p *parser) object() (value, error) {
-	if err := p.enter(); err != nil {
-		return value{}, err
-	}
-	defer func(path pointer) { p.depth--; p.path = path }(p.path)
-	object, outer, seen := value{kind: kindObject}, p.path, map[string]bool{}
-	for i := 0; p.next() != '}' || i > 0; i++ {
-		if i == maxElements {
-			return value{}, p.fail("an object has more than %d members", maxElements)
-		}
-		if p.next() != '"' {
-			return value{}, p.fail("a member's name is missing")
-		}
-		name, err := p.text()
-		if err != nil {
-			return value{}, err
-		}
-		p.path = outer.member(name)
-		if seen[name] {
-			p.dups.malformed(p.path, "is given twice")
-		}
-		seen[name] = true
-		p.space()
-		if p.next() != ':' {
+// inside reads the value that the step leads to.
+func (p *parser) inside(s step) (value, bool) {
+	p.way = append(p.way, s)
+	if !s.list {
+		if p.space(); p.next() != ':' {
 			return value{}, p.fail("the colon after a member's name is missing")
 		}
 		p.at++
 		p.space()
-		v, err := p.value()
-		if err != nil {
-			return value{}, err
-		}
-		object.members = append(object.members, member{name, v})
-		p.path = outer
-		if more, err := p.separator('}'); err != nil || !more {
-			return object, err
-		}
 	}
-	p.at++
-	return object, nil
+	v, ok := p.value()
+	if !ok {
+		return value{}, false
+	}
+	p.way = p.way[:len(p.way)-1]
+	return v, true
 }
 
 // separator reads what follows an element: a comma, or the end of the list or object.
-func (p *parser) separator(end byte) (more bool, err error) {
+func (p *parser) separator(end byte) (more, ok bool) {
 	p.space()
 	switch p.next() {
 	case ',':
 		p.at++
 		p.space()
-		return true, nil
+		return true, true
 	case end:
 		p.at++
-		return false, nil
+		p.depth--
+		return false, true
 	default:
 		return false, p.fail("a comma or %q is missing", end)
 	}
 }
 
-// text reads a string. Broken UTF-8, lone surrogates and NUL are refused: the first two would change silently on their
-// way, and PostgreSQL cannot store the third.
-func (p *parser) text() (string, error) {
-	p.at++
-	var out []byte
-	for {
-		c := p.next()
-		switch {
-		case p.at >= len(p.in):
-			return "", p.fail("the string does not end")
-		case c == '"':
-			p.at++
-			return string(out), nil
-		case c < 0x20:
-			return "", p.fail("a control character in a string must be escaped")
-		case c == '\\':
-			r, err := p.escape()
-			if err != nil {
-				return "", err
-			}
-			out = utf8.AppendRune(out, r)
-		default:
-			r, size := utf8.DecodeRune(p.in[p.at:])
-			if r == utf8.RuneError && size <= 1 {
-				return "", p.fail("the text is not UTF-8")
-			}
-			out = append(out, p.in[p.at:p.at+size]...)
-			p.at += size
+func (p *parser) list() (value, bool) {
+	list := value{kind: kindList}
+	empty, ok := p.enter(']')
+	for more := !empty; ok && more; {
+		var item value
+		if item, ok = p.inside(step{index: list.length, list: true}); !ok {
+			break
+		}
+		if list.length++; list.length <= maxItems {
+			list.items = append(list.items, item)
+		}
+		more, ok = p.separator(']')
+	}
+	return list, ok
+}
+
+func (p *parser) object() (value, bool) {
+	object := value{kind: kindObject}
+	var names nameSet
+	empty, ok := p.enter('}')
+	for more := !empty; ok && more; {
+		if p.next() != '"' {
+			return value{}, p.fail("a member's name is missing")
+		}
+		m := member{}
+		if m.name, ok = p.text(); !ok {
+			break
+		}
+		if m.done = names.hold(object.members, m.name); m.done {
+			p.way = append(p.way, step{name: m.name})
+			p.note("the member is given twice")
+			p.way = p.way[:len(p.way)-1]
+		}
+		if m.value, ok = p.inside(step{name: m.name}); !ok {
+			break
+		}
+		object.members = append(object.members, m)
+		more, ok = p.separator('}')
+	}
+	return object, ok
+}
+
+// nameSet finds names that come twice. Most objects are small, and looking through a few members is faster than a map; a
+// hostile object of thousands must not be looked through for each of them.
+type nameSet map[string]bool
+
+// hold reports whether one of the members so far has the name.
+func (s *nameSet) hold(members []member, name string) bool {
+	const few = 16
+	if len(members) < few {
+		return slices.ContainsFunc(members, func(m member) bool { return m.name == name })
+	}
+	if *s == nil {
+		*s = nameSet{}
+		for _, m := range members {
+			(*s)[m.name] = true
 		}
 	}
-}
-
-func (p *parser) escape() (rune, error) {
-	p.at++
-	c := p.next()
-	if short, ok := map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}[c]; ok {
-		p.at++
-		return short, nil
-	}
-	if c != 'u' {
-		return 0, p.fail("an unknown escape in a string")
-	}
-	r, err := p.hex()
-	switch {
-	case err != nil:
-		return 0, err
-	case r == 0:
-		return 0, p.fail("NUL characters are not accepted")
-	case !utf16.IsSurrogate(r):
-		return r, nil
-	case p.next() != '\\' || p.at+1 >= len(p.in) || p.in[p.at+1] != 'u':
-		return 0, p.fail("half a surrogate pair")
-	}
-	p.at++
-	low, err := p.hex()
-	if err != nil {
-		return 0, err
-	}
-	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-		return 0, p.fail("half a surrogate pair")
-	}
-	return r, nil
-}
-
-// hex reads the u and four digits of an escape.
-func (p *parser) hex() (rune, error) {
-	if p.at+5 > len(p.in) {
-		return 0, p.fail("an escape in a string is cut off")
-	}
-	digits := string(p.in[p.at+1 : p.at+5])
-	n, err := strconv.ParseUint(digits, 16, 16)
-	if err != nil || digits[0] == '+' || digits[0] == '_' {
-		return 0, p.fail("an escape in a string has no four hexadecimal digits")
-	}
-	p.at += 5
-	return rune(n), nil
+	twice := (*s)[name]
+	(*s)[name] = true
+	return twice
 }

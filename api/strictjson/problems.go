@@ -16,7 +16,7 @@ type Problem struct {
 	Detail  string
 }
 
-// Error is everything that is wrong with a body.
+// Error is everything that is wrong with a body, 32 problems at most; a last one without a pointer says how many more.
 type Error struct {
 	// Malformed tells the two classes apart: true for JSON that is wrong as such (syntax, duplicate, unknown or mis-cased
 	// members, wrong types), false for well-formed values that are not allowed.
@@ -33,29 +33,43 @@ func (e *Error) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// problems collects mistakes of both classes.
+// problems collects the mistakes of both classes.
 type problems struct {
-	shape, meaning []Problem
+	shape, meaning class
 }
 
-func (p *problems) malformed(at pointer, format string, args ...any) {
-	p.shape = append(p.shape, Problem{string(at), fmt.Sprintf(format, args...)})
+// class keeps the first mistakes and counts the others.
+type class struct {
+	told   []Problem
+	untold int
 }
 
-func (p *problems) invalid(at pointer, format string, args ...any) {
-	p.meaning = append(p.meaning, Problem{string(at), fmt.Sprintf(format, args...)})
+func (c *class) full() bool { return len(c.told) == maxProblems }
+
+func (c *class) add(at pointer, format string, args []any) {
+	if c.full() {
+		c.untold++
+		return
+	}
+	c.told = append(c.told, Problem{string(at), fmt.Sprintf(format, args...)})
 }
+
+func (p *problems) malformed(at pointer, format string, args ...any) { p.shape.add(at, format, args) }
+
+func (p *problems) invalid(at pointer, format string, args ...any) { p.meaning.add(at, format, args) }
 
 func (p *problems) err() error {
-	list, malformed := p.meaning, false
-	if len(p.shape) > 0 {
-		list, malformed = p.shape, true
+	malformed := len(p.shape.told) > 0
+	found := p.meaning
+	if malformed {
+		found = p.shape
 	}
-	if len(list) == 0 {
+	if len(found.told) == 0 {
 		return nil
 	}
-	if rest := len(list) - maxProblems; rest > 0 {
-		list = append(append([]Problem{}, list[:maxProblems]...), Problem{"", fmt.Sprintf("and %d more", rest)})
+	list := append([]Problem{}, found.told...)
+	if found.untold > 0 {
+		list = append(list, Problem{"", fmt.Sprintf("and %d more", found.untold)})
 	}
 	return &Error{malformed, list}
 }
@@ -63,15 +77,19 @@ func (p *problems) err() error {
 // pointer is a JSON pointer; "" is the whole body.
 type pointer string
 
+// member points to a member. Its name is the caller's text, so it is shown as far as is needed to find it and no further:
+// a long one is cut, and a card number that was put in the place of a name is not repeated.
 func (p pointer) member(name string) pointer {
-	const longest = 64 // a name is the caller's text; enough to find it, not enough to fill a log
+	const longest = 64
+	if LooksLikeCard(name[:min(len(name), 2*longest)]) { // far enough for a card number that begins in what is shown
+		name = "(card number)"
+	}
 	if len(name) > longest {
 		name = strings.ToValidUTF8(name[:longest], "") + "…"
 	}
-	if strings.ContainsAny(name, "~/") {
-		name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-	}
-	return p + "/" + pointer(name)
+	return p + "/" + pointer(escapes.Replace(strings.ToValidUTF8(name, "\uFFFD")))
 }
+
+var escapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (p pointer) item(i int) pointer { return p + "/" + pointer(strconv.Itoa(i)) }

@@ -8,7 +8,7 @@ import (
 )
 
 // Rule is a condition on a member.
-type Rule func(*rules)
+type Rule func(rules) rules
 
 type rules struct {
 	required, nullable, ranged, long, multiline bool
@@ -20,34 +20,63 @@ type rules struct {
 
 func rulesOf(options []Rule) (r rules) {
 	for _, option := range options {
-		option(&r)
+		r = option(r)
 	}
 	return r
 }
 
-// Required refuses a body without the member.
-func Required(r *rules) { r.required = true }
+// Required refuses a body without the member, or with a blank text in it.
+func Required(r rules) rules {
+	r.required = true
+	return r
+}
 
-// Nullable lets null stand for absent.
-func Nullable(r *rules) { r.nullable = true }
+// Nullable lets null stand for absent. [Object.Has] tells them apart.
+func Nullable(r rules) rules {
+	r.nullable = true
+	return r
+}
 
 // Multiline lets a text hold line breaks and tabs. Other texts hold no control characters: in a name or an e-mail address
 // a line break is an attack on whatever prints it.
-func Multiline(r *rules) { r.multiline = true }
+func Multiline(r rules) rules {
+	r.multiline = true
+	return r
+}
 
 // Range bounds a number, both ends included.
 func Range(from, to int64) Rule {
-	return func(r *rules) { r.ranged, r.from, r.to = true, from, to }
+	return func(r rules) rules {
+		r.ranged, r.from, r.to = true, from, to
+		return r
+	}
 }
 
-// Length bounds a text in characters, or a list in items, both ends included.
+// Length bounds a text in characters (Unicode code points), or a list in items, both ends included.
 func Length(shortest, longest int) Rule {
-	return func(r *rules) { r.long, r.shortest, r.longest = true, shortest, longest }
+	return func(r rules) rules {
+		r.long, r.shortest, r.longest = true, shortest, longest
+		return r
+	}
 }
 
 // Matching wants a text to satisfy a condition; hint says which, after "must be".
 func Matching(hint string, pattern func(string) bool) Rule {
-	return func(r *rules) { r.pattern, r.hint = pattern, hint }
+	return func(r rules) rules {
+		r.pattern, r.hint = pattern, hint
+		return r
+	}
+}
+
+func (r rules) lengths() string {
+	switch {
+	case r.shortest <= 0:
+		return fmt.Sprintf("at most %d", r.longest)
+	case r.shortest == r.longest:
+		return fmt.Sprintf("exactly %d", r.longest)
+	default:
+		return fmt.Sprintf("from %d to %d", r.shortest, r.longest)
+	}
 }
 
 func (r rules) checkText(s string) string {
@@ -57,8 +86,8 @@ func (r rules) checkText(s string) string {
 	}
 	switch {
 	case r.long && (n < r.shortest || n > r.longest):
-		return fmt.Sprintf("must be from %d to %d characters long", r.shortest, r.longest)
-	case r.long && r.shortest > 0 && strings.TrimSpace(s) == "":
+		return "must be " + r.lengths() + " characters long"
+	case (r.required || r.shortest > 0) && strings.TrimSpace(s) == "":
 		return "must not be blank"
 	case strings.ContainsFunc(s, control):
 		return "must not contain control characters"
