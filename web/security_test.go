@@ -64,13 +64,18 @@ func TestForeignForm_IsRefusedAndDoesNothing(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			api := stockedAPI()
-			pay := newBuyer(t, api).toCheckout()
+			b := newBuyer(t, api)
+			pay := b.toCheckout()
 			row.forge(pay)
 			page := pay.press()
 			require.Equal(t, row.status, page.status)
 			page.says("Nothing was done.")
 			require.Empty(t, api.orders)
 			require.Empty(t, api.charges)
+
+			honest := &buyer{t: t, shop: b.shop, cookies: map[string]string{}, headers: map[string]string{}}
+			require.Equal(t, http.StatusOK, honest.toCheckout().press().status)
+			require.Len(t, api.orders, 1, "a refusal is for one request; the shop goes on for everybody else")
 		})
 	}
 }

@@ -97,13 +97,13 @@ func (s *shop) guarded(next http.Handler) http.Handler {
 // visited runs a page for one visit. A form is let in only when it came from one of our own pages.
 func (s *shop) visited(p page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := s.newVisit(w, r)
+		v, answer := s.newVisit(w, r), p // p is shared by all visits and must not be assigned to
 		if r.Method == http.MethodPost {
 			if refuse := v.admitForm(); refuse != nil {
-				p = refuse
+				answer = refuse
 			}
 		}
-		if err := p(v); err != nil {
+		if err := answer(v); err != nil {
 			s.fail(v, err)
 		}
 	})
