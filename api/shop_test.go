@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -185,4 +187,34 @@ func TestObjects_HaveTheMembersOfTheContract(t *testing.T) {
 	require.Equal(t, "stripe", charge.text("provider"))
 	require.NotContains(t, order.body+charge.body, "mrc_alpha")
 	require.Equal(t, string(domain.OrderPendingPayment), order.text("status"))
+}
+
+func TestCart_BecomesOneOrderAndThenNoLongerChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for round := range 5 {
+		n := strconv.Itoa(round)
+		cart := b.post(alpha, "/v1/carts", "cart-"+n, `{"currency":"EUR"}`).text("id")
+		b.send(alpha, http.MethodPut, "/v1/carts/"+cart+"/items/"+b.mug, `{"quantity":1}`)
+		var all sync.WaitGroup
+		statuses := make([]int, 20)
+		for i := range statuses {
+			all.Go(func() {
+				if i%4 == 3 { // one in four tries to change the cart meanwhile
+					b.send(alpha, http.MethodPut, "/v1/carts/"+cart+"/items/"+b.mug, `{"quantity":2}`)
+					return
+				}
+				statuses[i] = b.post(alpha, "/v1/orders", n+"-"+strconv.Itoa(i), `{"cart_id":"`+cart+`","customer":{"email":"a@example.com"}}`).status
+			})
+		}
+		all.Wait()
+		count := map[int]int{}
+		for _, status := range statuses {
+			count[status]++
+		}
+		require.Equal(t, map[int]int{0: 5, http.StatusCreated: 1, http.StatusConflict: 14}, count)
+		ordered := b.get(alpha, "/v1/carts/"+cart)
+		order := b.get(alpha, "/v1/orders/"+ordered.text("order_id"))
+		require.InDelta(t, order.member("total"), ordered.member("total"), 0, "the cart is what was ordered")
+	}
 }

@@ -3,6 +3,7 @@ package repository
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,13 +27,11 @@ func (r Reader) cart(ctx context.Context, merchant, id, locking string) (domain.
 		CartID    string                        `db:"cart_id"`
 		Currency  domain.Currency               `db:"currency"`
 		Metadata  jsonColumn[map[string]string] `db:"metadata"`
-		OrderID   sql.NullString                `db:"order_id"`
 		CreatedAt time.Time                     `db:"created_at"`
 		UpdatedAt time.Time                     `db:"updated_at"`
 	}
 	err := sqlx.GetContext(ctx, r.q, &row, `
-		SELECT t.cart_id, t.currency, t.metadata, t.created_at, t.updated_at,
-			(SELECT o.order_id FROM orders o WHERE o.merchant_id = t.merchant_id AND o.cart_id = t.cart_id) AS order_id
+		SELECT t.cart_id, t.currency, t.metadata, t.created_at, t.updated_at
 		FROM carts t
 		WHERE t.merchant_id = $1 AND t.cart_id = $2 `+locking, merchant, id)
 	if err := one(err, "cart", id); err != nil {
@@ -40,8 +39,18 @@ func (r Reader) cart(ctx context.Context, merchant, id, locking string) (domain.
 	}
 	cart := domain.Cart{ID: row.CartID, MerchantID: merchant, Currency: row.Currency, Metadata: row.Metadata.V,
 		CreatedAt: row.CreatedAt.UTC(), UpdatedAt: row.UpdatedAt.UTC(), Items: []domain.CartItem{}}
-	if row.OrderID.Valid {
-		cart.OrderID = &row.OrderID.String
+	// A statement of its own, after the lock: a sub-select in the one that waited for the lock would still look at the
+	// orders as they were before the wait, and miss the one that the cart has just become.
+	var order string
+	err = sqlx.GetContext(ctx, r.q, &order, `
+		SELECT order_id
+		FROM orders
+		WHERE merchant_id = $1 AND cart_id = $2`, merchant, id)
+	switch {
+	case err == nil:
+		cart.OrderID = &order
+	case !errors.Is(err, sql.ErrNoRows):
+		return domain.Cart{}, fmt.Errorf("order of cart %s: %w", id, err)
 	}
 	// A product that has lost its price in this currency, or was withdrawn, stays visible at 0 with nothing available,
 	// so that the buyer sees why the cart cannot be ordered.
