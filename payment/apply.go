@@ -60,9 +60,8 @@ func statusFrom(result provider.Result) (domain.ChargeStatus, provider.Failure) 
 	case provider.Declined:
 		return domain.ChargeFailed, failureOf(result)
 	case provider.Rejected:
-		switch result.HTTPStatus {
-		case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
-			return "", provider.Failure{} // our account is set up wrongly; that is no verdict on the buyer's card
+		if refusesUs(result) {
+			return "", provider.Failure{}
 		}
 		if result.Intent == nil {
 			return domain.ChargeFailed, failureOf(result)
@@ -88,6 +87,16 @@ func statusFrom(result provider.Result) (domain.ChargeStatus, provider.Failure) 
 		}
 	}
 	return domain.ChargeUnknown, provider.Failure{}
+}
+
+// refusesUs reports whether the provider refused our account rather than the payment: a wrong key or mode. That is no
+// verdict on the buyer's card.
+func refusesUs(result provider.Result) bool {
+	switch result.HTTPStatus {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return result.Outcome == provider.Rejected
+	}
+	return false
 }
 
 func failureOf(result provider.Result) provider.Failure {
@@ -179,7 +188,7 @@ func (s *Service) apply(ctx context.Context, tx *repository.Tx, merchant, id str
 func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered evidence, v verdict) (step, error) {
 	var reply Reply
 	var charge domain.Charge
-	already, err := r.record(ctx, from, func(tx *repository.Tx) error {
+	already, err := r.record(ctx, from, func(ctx context.Context, tx *repository.Tx) error {
 		if err := answered.write(ctx, tx); err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func (r *run) await(ctx context.Context, wait time.Duration) (domain.RecoveryPoi
 // takeOver makes this run the owner of a key whose lease has ended.
 func (r *run) takeOver(ctx context.Context, record domain.KeyRecord) (domain.RecoveryPoint, error) {
 	err := r.Store.InTx(ctx, func(tx *repository.Tx) error {
-		lease, err := tx.TakeOverKey(ctx, r.claim, record.Lease.Generation)
+		lease, err := tx.TakeOverKey(ctx, r.claim, record)
 		r.generation, r.resumed = lease.Generation, true
 		return err
 	})

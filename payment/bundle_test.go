@@ -193,9 +193,10 @@ type interposed struct {
 	busy      atomic.Int64
 	before    func(kind string) *provider.Result // a result instead of the call
 	after     func(kind string, r provider.Result) provider.Result
+	waits     func(ctx context.Context, kind string)
 }
 
-func (i *interposed) call(kind string, send func() provider.Result) provider.Result {
+func (i *interposed) call(ctx context.Context, kind string, send func() provider.Result) provider.Result {
 	if i.exclusive && i.store.InUse() != 0 {
 		i.busy.Add(1)
 	}
@@ -205,6 +206,9 @@ func (i *interposed) call(kind string, send func() provider.Result) provider.Res
 		}
 	}
 	r := send()
+	if i.waits != nil {
+		i.waits(ctx, kind)
+	}
 	if i.after != nil {
 		r = i.after(kind, r)
 	}
@@ -212,17 +216,17 @@ func (i *interposed) call(kind string, send func() provider.Result) provider.Res
 }
 
 func (i *interposed) CreateIntent(ctx context.Context, key string, p provider.IntentParams) provider.Result {
-	return i.call("create", func() provider.Result { return i.Provider.CreateIntent(ctx, key, p) })
+	return i.call(ctx, "create", func() provider.Result { return i.Provider.CreateIntent(ctx, key, p) })
 }
 
 func (i *interposed) ConfirmIntent(ctx context.Context, key, ref string, p provider.ConfirmParams) provider.Result {
-	return i.call("confirm", func() provider.Result { return i.Provider.ConfirmIntent(ctx, key, ref, p) })
+	return i.call(ctx, "confirm", func() provider.Result { return i.Provider.ConfirmIntent(ctx, key, ref, p) })
 }
 
 func (i *interposed) CancelIntent(ctx context.Context, key, ref string) provider.Result {
-	return i.call("cancel", func() provider.Result { return i.Provider.CancelIntent(ctx, key, ref) })
+	return i.call(ctx, "cancel", func() provider.Result { return i.Provider.CancelIntent(ctx, key, ref) })
 }
 
 func (i *interposed) Intent(ctx context.Context, ref string) provider.Result {
-	return i.call("lookup", func() provider.Result { return i.Provider.Intent(ctx, ref) })
+	return i.call(ctx, "lookup", func() provider.Result { return i.Provider.Intent(ctx, ref) })
 }

@@ -40,6 +40,14 @@ func (r *run) pastHorizon(call repository.ProviderCall) bool {
 	return call.HorizonAt != nil && r.Store.Now().After(*call.HorizonAt)
 }
 
+// sendAgain takes back, before a call is sent once more, that it was never sent. If this process dies while it sends, the
+// next one must not believe the old answer.
+func (r *run) sendAgain(ctx context.Context, call repository.ProviderCall) error {
+	ctx, cancel := detached(ctx, recordBudget)
+	defer cancel()
+	return r.Store.InTx(ctx, func(tx *repository.Tx) error { return tx.ReopenProviderCall(ctx, call) })
+}
+
 // evidence is what provider calls came to, to be written down in the transaction that acts on it.
 type evidence []struct {
 	call   repository.ProviderCall

@@ -158,7 +158,7 @@ func (r *run) createIntent(ctx context.Context) (step, error) {
 	if result.Outcome != provider.Succeeded {
 		return r.settle(ctx, domain.PointChargeRecorded, answered, saidBy(result))
 	}
-	_, err = r.record(ctx, domain.PointChargeRecorded, func(tx *repository.Tx) error {
+	_, err = r.record(ctx, domain.PointChargeRecorded, func(ctx context.Context, tx *repository.Tx) error {
 		charge, err := tx.ChargeForUpdate(ctx, r.claim.MerchantID, r.chargeID)
 		if err != nil {
 			return err
@@ -209,9 +209,15 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 	if err := json.Unmarshal(call.Params, &params); err != nil {
 		return step{}, fmt.Errorf("params of %s: %w", call.ProviderKey, err)
 	}
+	mayBeSent := r.resumed && call.Answer.Outcome != string(provider.NotSent)
+	if r.resumed && !mayBeSent {
+		if err := r.sendAgain(ctx, call); err != nil {
+			return step{}, err
+		}
+	}
 	result := r.Provider.ConfirmIntent(ctx, call.ProviderKey, *charge.ProviderReference, params)
 	answered := r.answered(ctx, call, result)
-	if r.resumed && call.Answer.Outcome != string(provider.NotSent) {
+	if mayBeSent {
 		// An earlier confirm may still be on its way, so what this one came to is no proof that nothing will happen.
 		switch {
 		case result.Outcome == provider.NotSent:
@@ -223,14 +229,14 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 			return r.fence(ctx, charge)
 		}
 	}
-	if result.Outcome == provider.Unknown {
-		// The answer is lost, the intent is not: ask it before telling the buyer to wait.
+	if result.Outcome == provider.Unknown || result.Outcome == provider.Rejected && result.Intent == nil && !refusesUs(result) {
+		// The answer is lost, or shows no intent. The intent is not lost: ask it before telling the buyer anything.
 		found, looked, err := r.lookUp(ctx, charge)
 		if err != nil {
 			return step{}, err
 		}
 		answered = append(answered, looked...)
-		if found.Outcome == provider.Succeeded && !untouched(found) {
+		if !untouched(found) { // an untouched intent leaves the answer as it is: unknown, or refused
 			result = found
 		}
 	}

@@ -1,9 +1,11 @@
 package payment_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -301,4 +303,83 @@ func TestResume_ProvesNothingFromARefusalOfTheSecondConfirm(t *testing.T) {
 			require.Equal(t, row.charge, charge.Status)
 		})
 	}
+}
+
+func TestRefusalThatShowsNoIntent_IsNotBelievedBeforeTheIntentIsAsked(t *testing.T) {
+	t.Parallel()
+	for situation, row := range map[string]struct {
+		taken  bool // the provider took the money all the same
+		dark   bool // and the intent cannot be asked
+		status int
+	}{
+		"nothing happened":            {false, false, http.StatusPaymentRequired},
+		"the money was taken":         {true, false, http.StatusCreated},
+		"the intent cannot be asked":  {false, true, http.StatusAccepted},
+		"taken, and cannot be asked ": {true, true, http.StatusAccepted},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			refused := provider.Result{Outcome: provider.Rejected, HTTPStatus: http.StatusBadRequest, Failure: &provider.Failure{Code: "odd"}}
+			b.between.before = func(kind string) *provider.Result {
+				if kind == "confirm" && !row.taken {
+					return &refused
+				}
+				if kind == "lookup" && row.dark {
+					return &provider.Result{Outcome: provider.Unknown}
+				}
+				return nil
+			}
+			b.between.after = func(kind string, r provider.Result) provider.Result {
+				if kind == "confirm" {
+					return refused
+				}
+				return r
+			}
+			reply, err := b.CreateCharge(t.Context(), b.request(), card(b.order(1), goodCard))
+			require.NoError(t, err)
+			require.Equal(t, row.status, reply.Answer.Status, string(reply.Answer.Body))
+		})
+	}
+}
+
+func TestNotSentThenKilledWhileSendingAgain_IsNotTakenForNotSent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order, request := b.order(1), b.request()
+	notSent := func(kind string) *provider.Result {
+		if kind == "confirm" {
+			return &provider.Result{Outcome: provider.NotSent}
+		}
+		return nil
+	}
+	b.between.before = notSent
+	_, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	require.Equal(t, domain.CodeProviderUnavailable, domain.CodeOf(err))
+	b.mended()
+	b.dies("confirm", false)
+	require.PanicsWithValue(t, errKilled, func() { _, _ = b.CreateCharge(t.Context(), again(request), card(order, goodCard)) })
+	b.leaseEnds()
+	b.between.before = notSent
+	reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusAccepted, reply.Answer.Status, "the confirm before may be on its way")
+}
+
+func TestBudgetIsOver_TheResultIsStillWrittenDown(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Lease = time.Second
+	order := b.order(1)
+	b.between.waits = func(ctx context.Context, kind string) {
+		if kind == "confirm" {
+			<-ctx.Done() // the answer comes when the whole budget is used
+		}
+	}
+	reply, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, reply.Answer.Status, string(reply.Answer.Body))
+	charge, err := b.latestCharge(order)
+	require.NoError(t, err)
+	require.Equal(t, domain.ChargeSucceeded, charge.Status)
 }

@@ -104,7 +104,7 @@ func keyBusy(err error) error {
 	if errors.As(err, &refusal) {
 		return err
 	}
-	if errors.Is(err, errRunning) || repository.LockTimedOut(err) {
+	if errors.Is(err, errRunning) || errors.Is(err, repository.ErrKeyHeld) {
 		return inProgress("", err)
 	}
 	return err

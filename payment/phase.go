@@ -61,8 +61,8 @@ var errLeaseLost = errors.New("the lease was taken over")
 // record runs the transaction that ends a phase. It first locks the key and compares owner and generation, so an owner
 // that was paused beyond its lease writes nothing. When the commit is in doubt it runs again: the lock waits for the
 // doubtful transaction, and the recovery point then tells whether it took place. already is true when the point had moved
-// before fn could run.
-func (r *run) record(ctx context.Context, from domain.RecoveryPoint, fn func(*repository.Tx) error) (already bool, err error) {
+// before fn could run. fn gets a context of its own, which the end of the run's budget does not end.
+func (r *run) record(ctx context.Context, from domain.RecoveryPoint, fn func(context.Context, *repository.Tx) error) (already bool, err error) {
 	ctx, cancel := detached(ctx, recordBudget)
 	defer cancel()
 	for try := 1; ; try++ {
@@ -78,7 +78,7 @@ func (r *run) record(ctx context.Context, from domain.RecoveryPoint, fn func(*re
 			if already = record.Point != from; already {
 				return nil
 			}
-			return fn(tx)
+			return fn(ctx, tx)
 		})
 		if !errors.Is(err, repository.ErrCommitUnknown) || try == commitTries {
 			return already, err

@@ -49,9 +49,9 @@ func exactly(n int64, result sql.Result, err error, what string) error {
 // ErrStale says that a compare-and-set found the row changed. Nothing was written.
 var ErrStale = errors.New("the row has changed meanwhile")
 
-// LockTimedOut reports whether a statement gave up waiting for a row that another transaction holds (lock_timeout,
+// lockTimedOut reports whether a statement gave up waiting for a row that another transaction holds (lock_timeout,
 // SQLSTATE 55P03). Nothing was written.
-func LockTimedOut(err error) bool { return pq.As(err, pqerror.LockNotAvailable) != nil }
+func lockTimedOut(err error) bool { return pq.As(err, pqerror.LockNotAvailable) != nil }
 
 // Unavailable reports whether an error means that the database cannot serve right now: it is not reachable, is shutting
 // down or starting, is out of connections, memory or disk, gave up waiting, or its answer was lost. The same request may

@@ -36,6 +36,9 @@ func (tx *Tx) ClaimKey(ctx context.Context, c Claim) (record domain.KeyRecord, m
 		ON CONFLICT (merchant_id, operation, key_hash) DO NOTHING`,
 		c.MerchantID, c.Operation, c.Hash, c.Fingerprint, domain.PointClaimed, c.RequestID,
 		c.Owner, c.Lease.Microseconds(), tx.Now, tx.Now.Add(c.Retention))
+	if lockTimedOut(err) {
+		return domain.KeyRecord{}, false, fmt.Errorf("claim key: %w: %w", ErrKeyHeld, err)
+	}
 	if err != nil {
 		return domain.KeyRecord{}, false, fmt.Errorf("claim key: %w", err)
 	}
@@ -46,6 +49,9 @@ func (tx *Tx) ClaimKey(ctx context.Context, c Claim) (record domain.KeyRecord, m
 	record, err = tx.LockKey(ctx, c.KeyRef)
 	return record, inserted == 1, err
 }
+
+// ErrKeyHeld says that another transaction has claimed the same key and was still running when lock_timeout ended the wait.
+var ErrKeyHeld = errors.New("another transaction holds the key")
 
 // LockKey reads and locks a key's row. Waiting for the lock is what settles a commit in doubt.
 func (tx *Tx) LockKey(ctx context.Context, ref domain.KeyRef) (domain.KeyRecord, error) {
@@ -75,19 +81,19 @@ func (r Reader) key(ctx context.Context, ref domain.KeyRef, locking string) (dom
 	return row.record(ref), nil
 }
 
-// TakeOverKey gives a key whose lease has ended to a new owner. It compares the generation that the caller saw, so of
-// two that try at once one gets ErrStale.
-func (tx *Tx) TakeOverKey(ctx context.Context, c Claim, generation int64) (domain.Lease, error) {
+// TakeOverKey gives a key whose lease has ended to a new owner. It compares the generation and the recovery point of the
+// record that the caller saw: of two that try at once one gets ErrStale, and so does one whose picture is old.
+func (tx *Tx) TakeOverKey(ctx context.Context, c Claim, seen domain.KeyRecord) (domain.Lease, error) {
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE idempotency_keys
 		SET owner = $5, generation = generation + 1, lease_until = clock_timestamp() + $6 * interval '1 microsecond'
 		WHERE merchant_id = $1 AND operation = $2 AND key_hash = $3 AND generation = $4
-			AND lease_until <= clock_timestamp() AND recovery_point <> 'finished'`,
-		c.MerchantID, c.Operation, c.Hash, generation, c.Owner, c.Lease.Microseconds())
+			AND lease_until <= clock_timestamp() AND recovery_point = $7 AND recovery_point <> 'finished'`,
+		c.MerchantID, c.Operation, c.Hash, seen.Lease.Generation, c.Owner, c.Lease.Microseconds(), seen.Point)
 	if err := exactly(1, result, err, "take over key"); err != nil {
 		return domain.Lease{}, err
 	}
-	return domain.Lease{Owner: c.Owner, Generation: generation + 1, Live: true}, nil
+	return domain.Lease{Owner: c.Owner, Generation: seen.Lease.Generation + 1, Live: true}, nil
 }
 
 // AdvanceKey moves a key to its next recovery point. An owner whose lease was taken over writes nothing and gets

@@ -105,6 +105,15 @@ func (tx *Tx) AnswerProviderCall(ctx context.Context, c ProviderCall, a CallAnsw
 	return exactly(1, result, err, fmt.Sprintf("answer of provider call %s of %s", c.Kind, c.ChargeID))
 }
 
+// ReopenProviderCall forgets the answer of a call that is about to be sent again.
+func (tx *Tx) ReopenProviderCall(ctx context.Context, c ProviderCall) error {
+	result, err := tx.q.ExecContext(ctx, `
+		UPDATE provider_calls
+		SET answered_at = NULL, outcome = NULL, http_status = NULL, request_id = NULL, found = NULL, failure_code = NULL, decline_code = NULL
+		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3 AND attempt = $4`, c.MerchantID, c.ChargeID, c.Kind, c.Attempt)
+	return exactly(1, result, err, fmt.Sprintf("reopen provider call %s of %s", c.Kind, c.ChargeID))
+}
+
 // History reads the states a charge was in, oldest first, as the database itself wrote them down.
 func (r Reader) History(ctx context.Context, merchant, charge string) ([]domain.ChargeStatus, error) {
 	var states []domain.ChargeStatus
