@@ -138,6 +138,30 @@ func TestBodyTooLarge_WithLengthAndChunked(t *testing.T) {
 	b.unchanged()
 }
 
+func TestBodyThatIsBrokenOff_IsTheCallersMistake(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	head := "POST /v1/carts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + alpha + "\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n"
+	for situation, rest := range map[string]string{
+		"bad chunk length": "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+		"cut in a chunk":   "Transfer-Encoding: chunked\r\n\r\n10\r\n{}",
+		"less than said":   "Content-Length: 100\r\n\r\n{}",
+	} {
+		require.Equal(t, http.StatusBadRequest, b.raw(head+rest), situation)
+	}
+	b.unchanged()
+}
+
+func TestHeadersTooLarge(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.send(alpha, http.MethodGet, "/v1/orders", "", header{"X-Long", strings.Repeat("x", 17<<10)}).problem(http.StatusRequestHeaderFieldsTooLarge, "headers-too-large")
+	b.post(alpha, "/v1/carts", strings.Repeat("k", 32000), `{"currency":"EUR"}`).problem(http.StatusRequestHeaderFieldsTooLarge, "headers-too-large")
+	b.get(alpha, "/v1/orders?"+strings.Repeat("x", 17<<10)).problem(http.StatusRequestHeaderFieldsTooLarge, "headers-too-large")
+	b.get(alpha, "/v1/orders?customer_email=4242424242424242@example.com").problem(http.StatusUnprocessableEntity, "card-data-not-accepted")
+	b.unchanged()
+}
+
 // raw sends bytes as they are and reads the status.
 func (b *bundle) raw(request string) int {
 	b.t.Helper()
@@ -146,6 +170,9 @@ func (b *bundle) raw(request string) int {
 	defer conn.Close()
 	_, err = conn.Write([]byte(request))
 	require.NoError(b.t, err)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		require.NoError(b.t, tcp.CloseWrite()) // nothing more will come
+	}
 	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	require.NoError(b.t, err)
 	require.NoError(b.t, got.Body.Close())

@@ -1,7 +1,10 @@
 package api
 
 import (
+	"context"
 	"errors"
+	"net"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,6 +25,10 @@ func read[T any](c echo.Context, build func(*sj.Object) T) (T, error) {
 	if errors.Is(err, sj.ErrMediaType) {
 		return none, domain.E(domain.CodeUnsupportedMediaType, nil, "%s", sj.ErrMediaType)
 	}
+	if brokenOff(err) {
+		return none, domain.E(domain.CodeMalformedJSON, domain.Fields{"errors": []domain.FieldError{{Detail: "the body ends early, or is not framed as its headers say"}}},
+			"the body ends early, or is not framed as its headers say")
+	}
 	if err != nil {
 		return none, err
 	}
@@ -37,6 +44,14 @@ func read[T any](c echo.Context, build func(*sj.Object) T) (T, error) {
 		return none, bodyRefused(err)
 	}
 	return command, nil
+}
+
+// brokenOff reports whether a body could not be read to its end because of how it was sent. One that is too large, or
+// too slow, is something else.
+func brokenOff(err error) bool {
+	var tooLarge *http.MaxBytesError
+	var network net.Error
+	return err != nil && !errors.As(err, &tooLarge) && !errors.As(err, &network) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 func bodyRefused(err error) error {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/labstack/echo/v4"
 
 	sj "payonce/api/strictjson"
@@ -52,6 +54,10 @@ func (a *API) getCharge(c echo.Context) error {
 	charge, err := a.store.Charge(c.Request().Context(), callerOf(c).MerchantID, id)
 	if err != nil {
 		return err
+	}
+	if charge.Status == domain.ChargeUnknown || charge.Status == domain.ChargeProcessing {
+		c.Response().Header().Set("Retry-After", seconds(payment.RetryAfter))
+		return c.JSONBlob(http.StatusAccepted, encode(charge)) // not decided; the same words as the POST's
 	}
 	return object(c, charge)
 }

@@ -174,7 +174,10 @@ func TestProviderDark_202ThenTheSameKeyTells(t *testing.T) {
 	require.Equal(t, "unknown", first.text("status"))
 	require.NotEmpty(t, first.header.Get("Retry-After"))
 	require.Equal(t, "/v1/charges/"+first.text("id"), first.header.Get("Location"))
-	require.Equal(t, "unknown", b.get(alpha, "/v1/charges/"+first.text("id")).text("status"))
+	looked := b.get(alpha, "/v1/charges/"+first.text("id"))
+	require.Equal(t, "unknown", looked.text("status"))
+	require.Equal(t, http.StatusAccepted, looked.status, "a look is told the same: not decided")
+	require.NotEmpty(t, looked.header.Get("Retry-After"))
 
 	b.simulator(http.MethodDelete, "/_sim/rules", "")
 	second := b.post(alpha, path, "k1", goodCard)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"payonce/api/strictjson"
 	"payonce/domain"
 	"payonce/repository"
 )
@@ -32,6 +33,9 @@ func checkQuery(raw string, known []string) error {
 		}
 		if len(values[name]) > 1 {
 			return badParameter(name, "is given more than once")
+		}
+		if strictjson.LooksLikeCard(values.Get(name)) {
+			return domain.E(domain.CodeCardDataNotAccepted, nil, "the query holds what looks like a card number")
 		}
 	}
 	return nil

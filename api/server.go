@@ -20,6 +20,9 @@ import (
 const (
 	// maxBody is the largest body in bytes, read in full before it is looked at.
 	maxBody = 64 << 10
+	// maxHeaders is the largest sum of the request line and all headers, in bytes. The server in front must let more
+	// through, or it answers by itself, without a problem that says so.
+	maxHeaders = 16 << 10
 	// requestBudget bounds everything a request may wait for before its key is claimed; it exceeds the longest wait a
 	// caller can ask for with Prefer. What runs after the claim has its own, detached budget.
 	requestBudget = 15 * time.Second
@@ -48,7 +51,7 @@ func New(o Options) *API {
 	a.echo.HTTPErrorHandler = a.fail
 	// Nobody's word is taken for the caller's address: an X-Forwarded-For is only as true as whoever sends it.
 	a.echo.IPExtractor = echo.ExtractIPDirect()
-	a.echo.Pre(a.identify, a.observe, a.survive, headers, budget)
+	a.echo.Pre(a.identify, a.observe, a.survive, headers, smallHeaders, budget)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, r.path, a.guard(r))
 	}
@@ -115,6 +118,22 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		h.Set("Referrer-Policy", "no-referrer")
+		return next(c)
+	}
+}
+
+func smallHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		size := len(r.Method) + len(r.RequestURI) + len(r.Host)
+		for name, values := range r.Header {
+			for _, value := range values {
+				size += len(name) + len(value) + len(": \r\n")
+			}
+		}
+		if size > maxHeaders {
+			return domain.E(domain.CodeHeadersTooLarge, nil, "the request line and headers may have at most %d bytes together", maxHeaders)
+		}
 		return next(c)
 	}
 }

@@ -199,7 +199,7 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 		result := chargeResult(charge)
 		reply = Reply{Answer: r.present(result), Resource: charge.ID, OriginalID: r.requestID, ExpiresAt: r.expiresAt}
 		if provisional(charge) {
-			reply.RetryAfter = retryAfter
+			reply.RetryAfter = RetryAfter
 			return tx.ReleaseKey(ctx, r.claim, r.generation)
 		}
 		return tx.FinishKey(ctx, r.claim, r.generation, charge.ID, reply.Answer)
@@ -211,13 +211,13 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 		reply, err := r.stored(ctx)
 		return step{reply: &reply}, err
 	case charge.Status == domain.ChargeCreated:
-		return step{}, domain.ELater(domain.CodeProviderUnavailable, retryAfter, nil, "the payment provider cannot be reached; nothing was charged, send the same key again")
+		return step{}, domain.ELater(domain.CodeProviderUnavailable, RetryAfter, nil, "the payment provider cannot be reached; nothing was charged, send the same key again")
 	}
 	return step{reply: &reply}, nil
 }
 
-// retryAfter is how long a caller is asked to wait for an outcome that is not decided yet.
-const retryAfter = 2 * time.Second
+// RetryAfter is how long a caller is asked to wait for an outcome that is not decided yet.
+const RetryAfter = 2 * time.Second
 
 // provisional reports whether a charge's answer may still change, so that it must not be stored.
 func provisional(charge domain.Charge) bool {

@@ -32,10 +32,8 @@ func ReadRequest(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, e
 }
 
 func plainJSON(header http.Header) bool {
-	for _, encoding := range header.Values("Content-Encoding") {
-		if !strings.EqualFold(encoding, "identity") {
-			return false
-		}
+	if len(header.Values("Content-Encoding")) > 0 {
+		return false
 	}
 	types := header.Values("Content-Type")
 	if len(types) != 1 {

@@ -33,7 +33,7 @@ func TestReadRequest_MediaTypes(t *testing.T) {
 		{"in another case", http.Header{"Content-Type": {"Application/JSON"}}, true},
 		{"with the charset it has anyway", http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, true},
 		{"with the charset in quotes", http.Header{"Content-Type": {`application/json;charset="utf-8"`}}, true},
-		{"identity is no encoding", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"Identity"}}, true},
+		{"identity is an encoding too", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"Identity"}}, false},
 		{"no type", nil, false},
 		{"an empty type", http.Header{"Content-Type": {""}}, false},
 		{"two types", http.Header{"Content-Type": {"application/json", "application/json"}}, false},

@@ -92,7 +92,7 @@ func (a *app) simulator() *cobra.Command {
 			}
 			defer sim.Close() //nolint:errcheck // the process ends
 			fmt.Fprintf(a.out, "simulator: http://%s/_sim\n", listener.Addr())
-			return serveUntil(cmd.Context(), newServer(c, sim.Handler()), listener, log)
+			return serveUntil(cmd.Context(), newServer(c, sim.Handler()), listener, time.Second, log)
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "file that keeps its memory; without it, it forgets everything when it stops")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"payonce/migrations"
 	"payonce/repository"
 	"payonce/repository/localpg"
 	"payonce/simulator"
@@ -130,6 +131,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if err := d.startService(ctx, cancel, store); err != nil {
 		return err
 	}
+	d.goServe(ctx, cancel, func(until context.Context) error { return watchDatabase(until, store) })
 	d.greet(simulated, psql, time.Since(started))
 	<-ctx.Done()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
@@ -169,7 +171,7 @@ func (d *demo) startSimulator(ctx context.Context, cancel context.CancelCauseFun
 	}
 	d.onStop(func(context.Context) error { return sim.Close() })
 	d.goServe(ctx, cancel, func(until context.Context) error {
-		return serveUntil(until, newServer(d.config, sim.Handler()), d.sim, d.log)
+		return serveUntil(until, newServer(d.config, sim.Handler()), d.sim, time.Second, d.log)
 	})
 	return nil
 }
@@ -184,9 +186,31 @@ func (d *demo) startService(ctx context.Context, cancel context.CancelCauseFunc,
 		return nil
 	})
 	d.goServe(ctx, cancel, func(until context.Context) error {
-		return serveUntil(until, newServer(d.config, newHandler(d.config, service)), d.shop, d.log)
+		return serveUntil(until, newServer(d.config, newHandler(d.config, service)), d.shop, drain, d.log)
 	})
 	return nil
+}
+
+// watchDatabase ends when the database has not answered for a while. The demo has nobody who would start PostgreSQL again,
+// and a page that says "try again" for ever helps nobody.
+func watchDatabase(ctx context.Context, store *repository.Store) error {
+	const patience = 5
+	for missed := 0; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(2 * time.Second):
+		}
+		look, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := store.Ready(look, migrations.Latest())
+		cancel()
+		if missed++; err == nil {
+			missed = 0
+		}
+		if missed == patience && ctx.Err() == nil {
+			return fmt.Errorf("PostgreSQL no longer answers: %w; start the demo again, nothing is lost", err)
+		}
+	}
 }
 
 // goServe runs a part until it is stopped in its turn; a part that ends by itself ends the demo.

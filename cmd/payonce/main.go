@@ -40,6 +40,7 @@ type app struct {
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the first signal asks to stop in order; a second one ends the process at once
 	a := &app{environ: environ, out: stdout, err: stderr}
 	root := a.root()
 	root.SetArgs(args)

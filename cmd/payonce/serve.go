@@ -32,7 +32,7 @@ func (a *app) serve() *cobra.Command {
 					return err
 				}
 				service.Log.InfoContext(ctx, "serving", "address", listener.Addr().String())
-				return serveUntil(ctx, newServer(c, newHandler(c, service)), listener, service.Log)
+				return serveUntil(ctx, newServer(c, newHandler(c, service)), listener, drain, service.Log)
 			})
 		},
 	}
@@ -65,8 +65,8 @@ func listen(address, variable string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serveUntil serves until ctx ends, then lets running requests finish.
-func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, log *slog.Logger) error {
+// serveUntil serves until ctx ends, then gives running requests the time of drain to finish.
+func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, drain time.Duration, log *slog.Logger) error {
 	server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

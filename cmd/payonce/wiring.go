@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ func newHandler(c config, service *payment.Service) http.Handler {
 		TestCards: strings.HasPrefix(string(c.StripeKey), "sk_test_"),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isAPI(r.URL.Path) {
+		if isAPI(path.Clean(r.URL.Path)) { // what only looks like another path gets the API's 404, not a redirect to a page
 			interfaces.ServeHTTP(w, r)
 			return
 		}
@@ -65,8 +66,8 @@ func newHandler(c config, service *payment.Service) http.Handler {
 }
 
 // isAPI tells the API's paths from the shop's.
-func isAPI(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/problems/") || path == "/v1" || path == "/healthz" || path == "/readyz"
+func isAPI(p string) bool {
+	return strings.HasPrefix(p, "/v1/") || strings.HasPrefix(p, "/problems/") || p == "/v1" || p == "/healthz" || p == "/readyz"
 }
 
 // newServer has a limit for everything a caller could otherwise hold for ever: without them, one half-sent header keeps a
@@ -78,6 +79,6 @@ func newServer(c config, handler http.Handler) *http.Server {
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      c.Lease + 15*time.Second,
 		IdleTimeout:       60 * time.Second,
-		MaxHeaderBytes:    16 << 10,
+		MaxHeaderBytes:    64 << 10, // the API refuses 16 KiB with a problem that says so; this is for what even that need not see
 	}
 }

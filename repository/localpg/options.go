@@ -69,7 +69,7 @@ const (
 // variables of the environment.
 func address(socket, dbname string) string {
 	query := url.Values{"host": {socket}, "port": {strconv.Itoa(port)}, "user": {Role}, "sslmode": {"disable"}}
-	return (&url.URL{Scheme: "postgres", Path: "/" + dbname, RawQuery: query.Encode()}).String()
+	return (&url.URL{Scheme: "postgres", Path: "/" + dbname, RawQuery: strings.ReplaceAll(query.Encode(), "+", "%20")}).String() // psql takes a plus for itself
 }
 
 // psqlLine is what a person types to look into a database.
