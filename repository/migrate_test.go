@@ -1,8 +1,13 @@
 package repository_test
 
 import (
+	"context"
+	"database/sql"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"payonce/migrations"
@@ -46,6 +51,111 @@ func TestMigrations_EachStepDownAndUp(t *testing.T) {
 	require.ErrorContains(t, repository.MigrateDown(t.Context(), db.URL, 1), "no migration to undo")
 }
 
+// empty is a database on which no migration ever ran.
+func empty(t *testing.T) *repositorytest.DB {
+	t.Helper()
+	db := repositorytest.New(t)
+	require.NoError(t, repository.MigrateDown(t.Context(), db.URL, int(migrations.Latest())))
+	db.Exec(t, `DROP TABLE schema_migrations`)
+	return db
+}
+
+func TestMigrations_AskingForTheVersion_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	db := empty(t)
+	version, dirty, err := repository.MigrationStatus(t.Context(), db.URL)
+	require.NoError(t, err)
+	require.Zero(t, version)
+	require.False(t, dirty)
+	require.Zero(t, db.Count(t, `SELECT count(*) FROM pg_class WHERE relname = 'schema_migrations'`))
+}
+
+func TestMigrations_SeveralAtOnce_OneMigratesAndTheOthersFindItDone(t *testing.T) {
+	t.Parallel()
+	db := empty(t)
+	froms := make([]uint, 8)
+	var all sync.WaitGroup
+	for i := range froms {
+		all.Go(func() {
+			from, to, err := repository.MigrateUp(t.Context(), db.URL)
+			if err != nil || to != migrations.Latest() {
+				t.Errorf("a migrator ended at version %d: %v", to, err)
+			}
+			froms[i] = from
+		})
+	}
+	all.Wait()
+	worked := 0
+	for _, from := range froms {
+		if from != migrations.Latest() {
+			require.Zero(t, from, "the version before is read when nobody else migrates")
+			worked++
+		}
+	}
+	require.Equal(t, 1, worked)
+}
+
+func TestMigrations_StoppedInTheMiddle_FinishTheOneAtWorkAndLeaveTheRest(t *testing.T) {
+	t.Parallel()
+	db := empty(t)
+	// Somebody else makes a table of the second migration and does not commit: that migration waits for the name.
+	name := open(t, db.URL)
+	tx, err := name.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), `CREATE TABLE products ()`)
+	require.NoError(t, err)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := repository.MigrateUp(ctx, db.URL)
+		ended <- err
+	}()
+	require.Eventually(t, func() bool {
+		return db.Count(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+	}, 10*time.Second, 5*time.Millisecond)
+
+	_, _, err = repository.MigrationStatus(t.Context(), db.URL)
+	require.ErrorIs(t, err, repository.ErrMigrating, "a migration at work must not look like one that was broken off")
+	impatient, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer done()
+	_, _, err = repository.MigrateUp(impatient, db.URL)
+	require.Error(t, err, "a migrator that waits for another one can be told to stop")
+	require.Error(t, impatient.Err())
+
+	cancel()
+	require.NoError(t, tx.Rollback())
+	require.ErrorIs(t, <-ended, context.Canceled)
+	version, dirty, err := repository.MigrationStatus(t.Context(), db.URL)
+	require.NoError(t, err)
+	require.False(t, dirty)
+	require.Equal(t, uint(2), version)
+	from, _, err := repository.MigrateUp(t.Context(), db.URL)
+	require.NoError(t, err, "the next run goes on from there")
+	require.Equal(t, uint(2), from)
+}
+
+func TestMigrations_MoreStepsThanThereAre_UndoNothing(t *testing.T) {
+	t.Parallel()
+	db := repositorytest.New(t)
+	for _, steps := range []int{-1, 0, int(migrations.Latest()) + 1} {
+		require.ErrorContains(t, repository.MigrateDown(t.Context(), db.URL, steps), "cannot be undone")
+	}
+	version, _, err := repository.MigrationStatus(t.Context(), db.URL)
+	require.NoError(t, err)
+	require.Equal(t, migrations.Latest(), version)
+}
+
+func open(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	connector, err := pq.NewConnector(url)
+	require.NoError(t, err)
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return db
+}
+
 func TestMigrations_OneThatWasBrokenOff_IsForAPersonToMend(t *testing.T) {
 	t.Parallel()
 	db := repositorytest.New(t)
@@ -57,6 +167,22 @@ func TestMigrations_OneThatWasBrokenOff_IsForAPersonToMend(t *testing.T) {
 	require.True(t, dirty)
 	require.Equal(t, uint(3), version)
 	require.Error(t, db.Store.Ready(t.Context(), 3), "and no server starts on it")
+}
+
+func TestMigrations_OneThatIsRefused_SaysWhyAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	db := empty(t)
+	db.Exec(t, `CREATE TABLE products ()`) // stands in the way of the second migration
+	from, to, err := repository.MigrateUp(t.Context(), db.URL)
+	require.ErrorContains(t, err, `relation "products" already exists`)
+	require.ErrorContains(t, err, "migration 2 was broken off")
+	require.Equal(t, []uint{0, 1}, []uint{from, to})
+
+	db.Exec(t, `DROP TABLE products`) // what the error says: mend, then record the truth
+	db.Exec(t, `UPDATE schema_migrations SET version = 1, dirty = false`)
+	_, to, err = repository.MigrateUp(t.Context(), db.URL)
+	require.NoError(t, err)
+	require.Equal(t, migrations.Latest(), to)
 }
 
 func TestMigrations_ASchemaOfTheFuture_IsLeftAlone(t *testing.T) {

@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,11 +24,17 @@ import (
 	"payonce/repository/localpg"
 )
 
+// keep is the variable that leaves databases and private server as they are when the tests end, for a person to look at.
+const keep = "PAYONCE_TEST_KEEP"
+
+func kept() bool { return os.Getenv(keep) == "1" }
+
 // server is the one that all tests of this process use.
 type server struct {
 	address func(database string) string
-	admin   *sql.DB // to any database of it, for making others
+	admin   *sql.DB // to the database postgres, for making others
 	local   *localpg.Server
+	run     string // of this process alone, in the names of its databases and of its sessions
 	clones  atomic.Int64
 }
 
@@ -38,12 +47,13 @@ var run struct {
 }
 
 // Main runs the tests of a package and afterwards gives back what they used: databases on a given server are dropped, and
-// a private server is stopped, and its data deleted, by the last package that used it.
+// a private server is stopped, and its data deleted, by the last package that used it. With PAYONCE_TEST_KEEP=1 all of it
+// stays until the next run without it.
 func Main(m *testing.M) {
 	run.prepared = true
 	code := m.Run()
-	if run.server != nil {
-		if err := run.server.close(code == 0); err != nil {
+	if run.server != nil && !kept() {
+		if err := run.server.close(); err != nil {
 			fmt.Fprintln(os.Stderr, "repositorytest:", err)
 			code = max(code, 1)
 		}
@@ -58,11 +68,26 @@ func URL(t testing.TB) string {
 	run.start.Do(func() { run.server, run.err = start() })
 	require.NoError(t, run.err)
 	s := run.server
-	name := fmt.Sprintf("%s%d_%d", clonePrefix, os.Getpid(), s.clones.Add(1))
-	_, err := s.admin.ExecContext(t.Context(), `CREATE DATABASE `+name+` TEMPLATE `+template())
-	require.NoError(t, err)
+	name := s.clone(s.clones.Add(1))
+	if _, err := s.admin.ExecContext(t.Context(), `CREATE DATABASE `+name+` TEMPLATE `+template()); err != nil {
+		require.NoError(t, mayCreate(err))
+	}
+	t.Cleanup(func() {
+		switch {
+		case !t.Failed():
+		case !kept():
+			t.Logf("run this test again with %s=1 to look into its database afterwards", keep)
+		case s.local != nil:
+			t.Log("this test's database: " + s.local.PSQL(name))
+		default:
+			t.Logf("this test's database: %s on the server of DATABASE_URL", name)
+		}
+	})
 	return s.address(name)
 }
+
+// clone names the n-th database of this process. Process ids would not do: in containers they are the same at every run.
+func (s *server) clone(n int64) string { return s.run + "_" + strconv.FormatInt(n, 10) }
 
 const clonePrefix = "payonce_test_"
 
@@ -71,7 +96,7 @@ func template() string { return "payonce_template_" + migrations.Hash()[:16] }
 func start() (*server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	s := &server{}
+	s := &server{run: clonePrefix + strconv.FormatUint(rand.Uint64(), 36)} //nolint:gosec // unlike the others; not secret
 	if given := os.Getenv("DATABASE_URL"); given != "" {
 		s.address = func(database string) string { return withDatabase(given, database) }
 	} else {
@@ -85,13 +110,24 @@ func start() (*server, error) {
 		}
 		s.address = s.local.URL
 	}
-	connector, err := pq.NewConnector(s.address("postgres"))
+	config, err := pq.NewConfig(s.address("postgres"))
 	if err != nil {
-		return nil, errors.New("DATABASE_URL cannot be read as a PostgreSQL address")
+		return nil, errors.New("DATABASE_URL cannot be read as a PostgreSQL address") // the cause may quote the password
+	}
+	config.ApplicationName = s.run
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be used to connect to PostgreSQL")
 	}
 	s.admin = sql.OpenDB(connector)
 	s.admin.SetMaxOpenConns(4) // copies of one template mostly wait for each other anyway
-	return s, s.ensureTemplate(ctx)
+	if err := s.ensureTemplate(ctx); err != nil {
+		return nil, err
+	}
+	if kept() {
+		return s, nil // the packages that end first are part of what is kept
+	}
+	return s, s.sweep(ctx)
 }
 
 // withDatabase is the address of another database of the same server. The later of two equal settings counts.
@@ -135,7 +171,7 @@ func (s *server) ensureTemplate(ctx context.Context) error {
 	if complete || err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	for _, statement := range []string{`DROP DATABASE IF EXISTS ` + template(), `CREATE DATABASE ` + template()} {
+	for _, statement := range []string{`DROP DATABASE IF EXISTS ` + template() + ` WITH (FORCE)`, `CREATE DATABASE ` + template()} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return mayCreate(err)
 		}
@@ -154,30 +190,48 @@ func mayCreate(err error) error {
 	if e := pq.As(err); e != nil && e.Code == "42501" {
 		return errors.New("the role of DATABASE_URL may not create databases, which the tests need: ALTER ROLE ... CREATEDB, or unset DATABASE_URL")
 	}
-	return fmt.Errorf("make the template: %w", err)
+	return fmt.Errorf("make a database: %w", err)
 }
 
-func (s *server) close(passed bool) error {
+// sweep drops what killed runs left. A run lives as long as a session bears its name.
+func (s *server) sweep(ctx context.Context) error {
+	var left []string
+	err := s.admin.QueryRowContext(ctx, `SELECT coalesce(array_agg(datname), '{}') FROM pg_database
+		WHERE datname LIKE $1 AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = regexp_replace(datname, '_[0-9]+$', ''))`,
+		strings.ReplaceAll(clonePrefix, "_", `\_`)+"%").Scan((*pq.StringArray)(&left))
+	if err != nil {
+		return fmt.Errorf("look for databases of killed tests: %w", err)
+	}
+	for _, name := range left {
+		if err := s.drop(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop deletes a database that no test uses any more; another process may be faster.
+func (s *server) drop(ctx context.Context, name string) error {
+	if _, err := s.admin.ExecContext(ctx, `DROP DATABASE IF EXISTS `+pq.QuoteIdentifier(name)+` WITH (FORCE)`); err != nil {
+		return fmt.Errorf("drop %s: %w", name, err)
+	}
+	return nil
+}
+
+func (s *server) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if s.local == nil {
 		defer s.admin.Close() //nolint:errcheck // the process ends
 		for n := range s.clones.Load() {
-			name := fmt.Sprintf("%s%d_%d", clonePrefix, os.Getpid(), n+1)
-			if _, err := s.admin.ExecContext(ctx, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`); err != nil {
-				return fmt.Errorf("drop %s: %w", name, err)
+			if err := s.drop(ctx, s.clone(n+1)); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
-	if err := s.admin.Close(); err != nil {
-		return fmt.Errorf("close: %w", err)
-	}
-	if err := s.local.Stop(ctx); err != nil {
+	if err := errors.Join(s.admin.Close(), s.local.Stop(ctx)); err != nil {
 		return err
-	}
-	if !passed {
-		return nil // what a failed test left can be looked at
 	}
 	dir, err := folder()
 	if err != nil {
