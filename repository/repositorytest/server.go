@@ -196,8 +196,9 @@ func mayCreate(err error) error {
 // sweep drops what killed runs left. A run lives as long as a session bears its name.
 func (s *server) sweep(ctx context.Context) error {
 	var left []string
-	err := s.admin.QueryRowContext(ctx, `SELECT coalesce(array_agg(datname), '{}') FROM pg_database
-		WHERE datname LIKE $1 AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = regexp_replace(datname, '_[0-9]+$', ''))`,
+	err := s.admin.QueryRowContext(ctx, `SELECT coalesce(array_agg(d.datname), '{}') FROM pg_database d
+		WHERE d.datname LIKE $1
+			AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.application_name = regexp_replace(d.datname, '_[0-9]+$', ''))`,
 		strings.ReplaceAll(clonePrefix, "_", `\_`)+"%").Scan((*pq.StringArray)(&left))
 	if err != nil {
 		return fmt.Errorf("look for databases of killed tests: %w", err)
