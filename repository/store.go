@@ -138,7 +138,7 @@ func (s *Store) once(ctx context.Context, fn func(*Tx) error) error {
 	committing := false
 	defer func() {
 		if !committing {
-			_ = tx.Rollback() // the error that brought us here matters more, and the session ends either way
+			_ = tx.Rollback() //nolint:errcheck // the error that brought us here matters more, and the session ends either way
 		}
 	}()
 	if err := fn(&Tx{Reader: Reader{tx}, Now: s.Now()}); err != nil {

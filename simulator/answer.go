@@ -76,7 +76,7 @@ func (a answer) send(rw http.ResponseWriter) {
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	h.Set("Cache-Control", "no-store")
 	rw.WriteHeader(a.status)
-	_, _ = rw.Write(a.body) // a client that left is no concern of ours
+	_, _ = rw.Write(a.body) //nolint:errcheck // a client that left is no concern of ours
 }
 
 // cut ends the connection without an answer.
@@ -87,7 +87,7 @@ func cut(rw http.ResponseWriter, how wire) {
 		panic(http.ErrAbortHandler)
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok && how == wireRST {
-		_ = tcp.SetLinger(0) // closing now discards what is queued and sends RST
+		_ = tcp.SetLinger(0) //nolint:errcheck // closing now discards what is queued and sends RST
 	}
-	_ = conn.Close()
+	_ = conn.Close() //nolint:errcheck // it is meant to break
 }

@@ -67,7 +67,7 @@ func (c *call) read(rw http.ResponseWriter) bool {
 		return false
 	}
 	if len(body) > 0 {
-		kind, _, _ := mime.ParseMediaType(c.request.Header.Get("Content-Type"))
+		kind, _, _ := mime.ParseMediaType(c.request.Header.Get("Content-Type")) //nolint:errcheck // what cannot be read is no form
 		if kind != "application/x-www-form-urlencoded" {
 			c.formProblem = invalid("", "", "Send parameters as application/x-www-form-urlencoded, not as %q.", kind)
 			return true

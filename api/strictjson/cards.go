@@ -143,7 +143,7 @@ func isCard(digits []byte) bool {
 	if len(digits) < shortestCard || len(digits) > longestCard || !luhn(digits) {
 		return false
 	}
-	prefix, _ := strconv.Atoi(string(digits[:4]))
+	prefix, _ := strconv.Atoi(string(digits[:4])) //nolint:errcheck // they are digits
 	for _, r := range issuers {
 		if prefix >= r.from && prefix <= r.to && len(digits) >= r.shortest && len(digits) <= r.longest {
 			return true

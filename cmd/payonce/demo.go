@@ -240,7 +240,7 @@ func (d *demo) stop(ctx context.Context) error {
 	}
 	for _, listener := range []net.Listener{d.shop, d.sim} {
 		if listener != nil {
-			_ = listener.Close() // usually closed by its server already
+			_ = listener.Close() //nolint:errcheck // usually closed by its server already
 		}
 	}
 	return errors.Join(failures...)

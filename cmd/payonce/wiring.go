@@ -27,7 +27,7 @@ func openStore(ctx context.Context, c config) (*repository.Store, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if err := store.Ready(ctx, migrations.Latest()); err != nil {
-		_ = store.Close() // nothing was done with it
+		_ = store.Close() //nolint:errcheck // nothing was done with it
 		return nil, fmt.Errorf("the database is not ready: %w (is it up? has payonce migrate up been run?)", err)
 	}
 	return store, nil

@@ -64,7 +64,7 @@ func chooseAccount() (account, error) {
 func maps(table string, id uint32) bool {
 	for line := range strings.Lines(table) {
 		var first, outside, count uint64
-		if n, _ := fmt.Sscan(line, &first, &outside, &count); n == 3 && uint64(id) >= first && uint64(id)-first < count {
+		if n, _ := fmt.Sscan(line, &first, &outside, &count); n == 3 && uint64(id) >= first && uint64(id)-first < count { //nolint:errcheck // the count says whether the line was read
 			return true
 		}
 	}

@@ -180,7 +180,7 @@ func writeFile(root *os.Root, name string, header *tar.Header, content io.Reader
 	if header.Size > largestFile {
 		return fmt.Errorf("%s has %d bytes", name, header.Size)
 	}
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil { //nolint:gosec // read by the server's account
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil { // read by the server's account
 		return err
 	}
 	mode := os.FileMode(0o644)

@@ -151,10 +151,10 @@ func TestKilledServer_StartsAgainWithWhatWasCommitted(t *testing.T) {
 // After a crash the process id in PostgreSQL's files may have gone to somebody else, or to nobody but a zombie.
 func TestStalePID_IsNotBelieved(t *testing.T) {
 	t.Parallel()
-	zombie := exec.Command("true") //nolint:noctx // it ends by itself
+	zombie := exec.Command("true") // it ends by itself
 	require.NoError(t, zombie.Start())
 	t.Cleanup(func() { require.NoError(t, zombie.Wait()) })
-	stranger := exec.Command("sleep", "600") //nolint:noctx // it is killed below
+	stranger := exec.Command("sleep", "600") // it is killed below
 	require.NoError(t, stranger.Start())
 	t.Cleanup(func() {
 		require.NoError(t, stranger.Process.Kill())

@@ -191,11 +191,11 @@ func (s *Server) untilReady(ctx context.Context, cmd *exec.Cmd, exited <-chan er
 			return nil
 		}
 		select {
-		case <-exited:
+		case <-exited: //nolint:errcheck // the process's state says more
 			return fmt.Errorf("it ended at once (%s)", cmd.ProcessState)
 		case <-ctx.Done():
 			_ = cmd.Process.Signal(syscall.SIGQUIT) //nolint:errcheck // gone already is as good
-			<-exited
+			<-exited //nolint:errcheck // it is told to end
 			return ctx.Err()
 		case <-tick.C:
 		}
