@@ -195,7 +195,7 @@ func (s *Server) untilReady(ctx context.Context, cmd *exec.Cmd, exited <-chan er
 			return fmt.Errorf("it ended at once (%s)", cmd.ProcessState)
 		case <-ctx.Done():
 			_ = cmd.Process.Signal(syscall.SIGQUIT) //nolint:errcheck // gone already is as good
-			<-exited //nolint:errcheck // it is told to end
+			<-exited                                //nolint:errcheck // it is told to end
 			return ctx.Err()
 		case <-tick.C:
 		}
