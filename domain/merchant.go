@@ -1,16 +1,6 @@
 package domain
 
-import (
-	"crypto/sha256"
-	"time"
-)
-
-// Merchant is the tenant: products, orders and keys belong to exactly one.
-type Merchant struct {
-	ID        string
-	Name      string
-	CreatedAt time.Time
-}
+import "crypto/sha256"
 
 // Role is what an API key may do. Each role includes those before it.
 type Role string

@@ -201,6 +201,9 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 		if !untouched(found) {
 			return r.settle(ctx, domain.PointIntentRecorded, answered, saidBy(found))
 		}
+		if err := r.write(ctx, answered); err != nil {
+			return step{}, err
+		}
 		if r.pastHorizon(call) {
 			return r.fence(ctx, charge)
 		}

@@ -101,6 +101,7 @@ func TestCrash_SameKeyAgain_EndsAsIfNothingHadHappened(t *testing.T) {
 				require.Equal(t, 1, audit.PaymentIntents)
 				require.Equal(t, map[string]int{goodCard: 1, badCard: 0}[method], audit.Succeeded)
 				require.Equal(t, 1, b.executed("/confirm"))
+				require.Zero(t, b.db.Count(t, `SELECT count(*) FROM provider_calls WHERE kind = 'lookup' AND outcome IS NULL`), "what a look-up found is kept")
 			})
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-
-	"payonce/domain"
 )
 
 // CallKind is what a provider call does.
@@ -112,18 +110,4 @@ func (tx *Tx) ReopenProviderCall(ctx context.Context, c ProviderCall) error {
 		SET answered_at = NULL, outcome = NULL, http_status = NULL, request_id = NULL, found = NULL, failure_code = NULL, decline_code = NULL
 		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3 AND attempt = $4`, c.MerchantID, c.ChargeID, c.Kind, c.Attempt)
 	return exactly(1, result, err, fmt.Sprintf("reopen provider call %s of %s", c.Kind, c.ChargeID))
-}
-
-// History reads the states a charge was in, oldest first, as the database itself wrote them down.
-func (r Reader) History(ctx context.Context, merchant, charge string) ([]domain.ChargeStatus, error) {
-	var states []domain.ChargeStatus
-	err := sqlx.SelectContext(ctx, r.q, &states, `
-		SELECT status
-		FROM charge_history
-		WHERE merchant_id = $1 AND charge_id = $2
-		ORDER BY version`, merchant, charge)
-	if err != nil {
-		return nil, fmt.Errorf("history of charge %s: %w", charge, err)
-	}
-	return states, nil
 }

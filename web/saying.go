@@ -59,7 +59,7 @@ func (x sale) say(now time.Time, returned bool) saying {
 type step struct {
 	Label, Detail string
 	At            time.Time // zero: has not happened
-	Mark          string    // done, now, bad, todo
+	Mark          string    // done, now, bad, ahead
 }
 
 // steps draws the way of the order from placed to sent, with every card that was tried.
@@ -82,9 +82,9 @@ func (x sale) steps() []step {
 	}
 	switch x.order.Status {
 	case "pending_payment":
-		return append(out, step{"Paid", "", time.Time{}, "todo"}, step{"Sent", "", time.Time{}, "todo"})
+		return append(out, step{"Paid", "", time.Time{}, "ahead"}, step{"Sent", "", time.Time{}, "ahead"})
 	case "paid":
-		return append(out, step{"Sent", "", time.Time{}, "todo"})
+		return append(out, step{"Sent", "", time.Time{}, "ahead"})
 	case "fulfilled":
 		return append(out, step{"Sent", "", time.Time{}, "done"})
 	case "refunded":

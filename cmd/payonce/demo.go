@@ -145,6 +145,7 @@ func (d *demo) startDatabase(ctx context.Context) (psql string, err error) {
 	psql = `psql "$DATABASE_URL"`
 	if d.config.DatabaseURL == "" {
 		d.progress("starting PostgreSQL")
+		localpg.UnsetEnv() // some PG* variables win over an address that is given
 		server, err := localpg.Start(ctx, localpg.Options{Dir: filepath.Join(d.folder, "postgres"), Durable: true, Log: d.log, Getenv: d.getenv})
 		if err != nil {
 			return "", err
