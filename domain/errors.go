@@ -73,7 +73,9 @@ type Error struct {
 	Detail     string
 	Fields     Fields
 	RetryAfter time.Duration // 0: no advice
-	cause      error
+	// KeyExpiresAt is until when the answer under the idempotency key is kept; zero when the refusal is not about a key.
+	KeyExpiresAt time.Time
+	cause        error
 }
 
 // E makes a refusal. It returns error, not *Error, so that a nil pointer can never pose as a failure.
@@ -85,6 +87,11 @@ func E(code Code, fields Fields, format string, args ...any) error {
 // for logs only and may be nil.
 func ELater(code Code, after time.Duration, cause error, detail string) error {
 	return &Error{Code: code, Detail: detail, RetryAfter: after, cause: cause}
+}
+
+// EKey makes a refusal that comes from the state of an idempotency key, whose answer is kept until expires.
+func EKey(code Code, fields Fields, expires time.Time, after time.Duration, cause error, detail string) error {
+	return &Error{Code: code, Detail: detail, Fields: fields, RetryAfter: after, KeyExpiresAt: expires, cause: cause}
 }
 
 // Error implements the error interface.

@@ -88,6 +88,11 @@ const (
 	OpChargesCreate  Operation = "charges.create"
 )
 
+// Operations lists every keyed operation.
+func Operations() []Operation {
+	return []Operation{OpProductsCreate, OpCartsCreate, OpOrdersCreate, OpChargesCreate}
+}
+
 // RecoveryPoint is the last step of a keyed operation that is known to be durable. Whoever resumes the operation
 // starts right after it.
 type RecoveryPoint string
@@ -130,18 +135,51 @@ type KeyRef struct {
 // KeyRecord is what is remembered under one key.
 type KeyRecord struct {
 	KeyRef
-	Fingerprint Fingerprint
+	Fingerprint Fingerprint // empty in a tombstone
 	Point       RecoveryPoint
 	RequestID   string // of the request that claimed the key
-	ResourceID  string // the object the key made; empty while unknown
+	ResourceID  string // the object the key made; empty while unknown, and for a refusal that made none
+	Status      int    // HTTP status of the answer; 0 while there is none
 	Answer      *Answer
 	CreatedAt   time.Time
-	ExpiresAt   time.Time
+	ExpiresAt   time.Time // the answer is kept until then
 	Lease       Lease
 }
 
-// Finished reports whether the record holds an answer for good.
+// Finished reports whether the intent has its answer for good, also when the answer's bytes are no longer kept.
 func (r KeyRecord) Finished() bool { return r.Point == PointFinished }
+
+// Expired reports whether the answer of a finished key is no longer kept. It goes by the time that the caller was told
+// and not by when the purge came round, so the same key is never replayed and refused by turns. A key without an answer
+// does not expire: its outcome is still owed.
+func (r KeyRecord) Expired(now time.Time) bool {
+	return r.Finished() && (r.Answer == nil || !now.Before(r.ExpiresAt))
+}
+
+// KeyStatus is the state of a key in one word.
+type KeyStatus string
+
+// The states of a key.
+const (
+	KeyInProgress  KeyStatus = "in_progress" // an owner is at work
+	KeyRecoverable KeyStatus = "recoverable" // nobody is: the same request with the same key goes on
+	KeyCompleted   KeyStatus = "completed"   // the same key gets the first answer again
+	KeyExpired     KeyStatus = "expired"     // it was answered so long ago that only the pointer is left
+)
+
+// StatusAt is the state of the key at an instant of business time.
+func (r KeyRecord) StatusAt(now time.Time) KeyStatus {
+	switch {
+	case r.Expired(now):
+		return KeyExpired
+	case r.Finished():
+		return KeyCompleted
+	case r.Lease.Live:
+		return KeyInProgress
+	default:
+		return KeyRecoverable
+	}
+}
 
 // Lease says who may advance a running key. The generation rises with every takeover, and every write of an owner
 // names its generation, so an owner that was paused beyond its lease and wakes up writes nothing.

@@ -72,9 +72,9 @@ func anyCommand(t *rapid.T) command {
 }
 
 func fingerprint(t require.TestingT, op domain.Operation, c any) domain.Fingerprint {
-	f, err := domain.FingerprintOf(op, c)
+	intent, err := domain.NewIntent(op, c)
 	require.NoError(t, err)
-	return f
+	return intent.Fingerprint()
 }
 
 func TestFingerprint_EveryFieldCounts(t *testing.T) {
@@ -120,15 +120,72 @@ func TestFingerprint_MemberOrderDoesNotCount(t *testing.T) {
 	require.Equal(t, fingerprint(t, "x", command{Name: "é \u2028 \"q\"", Amount: 5}), fingerprint(t, "x", turned{Name: "é \u2028 \"q\"", Amount: 5}))
 }
 
-func TestFingerprint_KnownValueStaysForEver(t *testing.T) {
+// known is a command and its fingerprint in every form that there has been. A change of one of these values means that
+// keys claimed before an upgrade no longer match: add a form instead.
+var known = struct {
+	command command
+	forms   map[string]domain.Fingerprint
+}{
+	command{Name: "mug", Amount: 1999, Flags: []bool{true}, Metadata: map[string]string{"b": "2", "a": "1"}},
+	map[string]domain.Fingerprint{
+		"v1": "v1:dd1b7bbbc2ddcfecb139ebea79f36683c36bc721095f0169a3066d54a4955311",
+		"v2": "v2:03b3745792cb9d924ce60fa137b4ea31ce169de73f185d1931942d5f2dc6bea0",
+	},
+}
+
+func TestFingerprint_KnownValuesStayForEver(t *testing.T) {
 	t.Parallel()
-	// A change of this value means that keys claimed before an upgrade no longer match: raise the version instead.
-	require.Equal(t, domain.Fingerprint("v1:dd1b7bbbc2ddcfecb139ebea79f36683c36bc721095f0169a3066d54a4955311"),
-		fingerprint(t, "orders.create", command{Name: "mug", Amount: 1999, Flags: []bool{true}, Metadata: map[string]string{"b": "2", "a": "1"}}))
+	intent, err := domain.NewIntent("orders.create", known.command)
+	require.NoError(t, err)
+	require.Equal(t, known.forms["v2"], intent.Fingerprint(), "new keys get the newest form")
+}
+
+func TestFingerprint_OfAnOlderRelease_StillMatches(t *testing.T) {
+	t.Parallel()
+	intent, err := domain.NewIntent("orders.create", known.command)
+	require.NoError(t, err)
+	changed := known.command
+	changed.Amount++
+	other, err := domain.NewIntent("orders.create", changed)
+	require.NoError(t, err)
+	for form, kept := range known.forms {
+		same, err := intent.Matches(kept)
+		require.NoError(t, err)
+		require.True(t, same, "the same intent under a key of form %s", form)
+		same, err = other.Matches(kept)
+		require.NoError(t, err)
+		require.False(t, same, "another intent under a key of form %s", form)
+	}
+}
+
+func TestFingerprint_OfANewerRelease_IsNeitherTheSameNorAnother(t *testing.T) {
+	t.Parallel()
+	intent, err := domain.NewIntent("orders.create", known.command)
+	require.NoError(t, err)
+	for _, kept := range []domain.Fingerprint{"v3:" + known.forms["v2"][3:], "", "v2"} {
+		_, err = intent.Matches(kept)
+		if kept == "v2" {
+			require.NoError(t, err, "a broken fingerprint of a known form matches nothing")
+			continue
+		}
+		require.ErrorIs(t, err, domain.ErrFingerprintVersion)
+	}
+}
+
+func TestFingerprint_ACommandMayGainAnOptionalMember(t *testing.T) {
+	t.Parallel()
+	type grown struct {
+		command
+		Coupon *string `json:"coupon"`
+	}
+	before, after := fingerprint(t, "x", known.command), fingerprint(t, "x", grown{command: known.command})
+	require.Equal(t, before, after, "intents that do not use it keep their fingerprints")
+	coupon := ""
+	require.NotEqual(t, before, fingerprint(t, "x", grown{known.command, &coupon}))
 }
 
 func TestFingerprint_FloatsAreRefused(t *testing.T) {
 	t.Parallel()
-	_, err := domain.FingerprintOf("x", map[string]float64{"amount": 19.99})
+	_, err := domain.NewIntent("x", map[string]float64{"amount": 19.99})
 	require.Error(t, err)
 }
