@@ -52,7 +52,7 @@ func setup(t *testing.T) *bundle {
 	log := slog.New(slog.DiscardHandler)
 	b := &bundle{t: t, db: db, simURL: stripeServer.URL, service: &payment.Service{
 		Store: db.Store, Provider: adapter, Present: api.Present, NewID: payment.NewID, Log: log,
-		Lease: 30 * time.Second, KeyRetention: 720 * time.Hour, KeyHorizon: 23 * time.Hour, OrderTTL: 30 * time.Minute, Grace: 10 * time.Second,
+		Lease: 30 * time.Second, Retention: domain.RetentionPolicy{Default: domain.Retention{Answer: 720 * time.Hour, Tombstone: 9600 * time.Hour}}, KeyHorizon: 23 * time.Hour, OrderTTL: 30 * time.Minute, Grace: 10 * time.Second,
 	}}
 	ctx := t.Context()
 	require.NoError(t, db.Store.InTx(ctx, func(tx *repository.Tx) error {

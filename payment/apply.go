@@ -202,6 +202,9 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 			reply.RetryAfter = RetryAfter
 			return tx.ReleaseKey(ctx, r.claim, r.generation)
 		}
+		if kept := tx.Now.Add(r.claim.Retention); kept.After(reply.ExpiresAt) {
+			reply.ExpiresAt = kept
+		}
 		return tx.FinishKey(ctx, r.claim, r.generation, charge.ID, reply.Answer)
 	})
 	switch {
@@ -234,7 +237,7 @@ func (r *run) stored(ctx context.Context) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	return r.replay(r.claim, record)
+	return repeat(r.claim, record), nil
 }
 
 // chargeResult says how a charge's state is told.

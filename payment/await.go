@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"payonce/domain"
 	"payonce/repository"
 )
 
-// await lets another request that runs under the same key come to its end, without holding a connection. It returns its
-// answer as a replay, or takes the key over when its lease has ended, or gives up after wait.
-func (r *run) await(ctx context.Context, wait time.Duration) (domain.RecoveryPoint, *Reply, error) {
-	deadline := time.NewTimer(wait)
-	defer deadline.Stop()
-	pause := 10 * time.Millisecond
-	for {
+// await lets a request of another process, or recovery, that works on the same key come to its end, without holding a
+// connection. It returns the answer as a replay, or takes the key over when its lease has ended.
+func (r *run) await(ctx context.Context, until patience) (domain.RecoveryPoint, *Reply, error) {
+	for pause := firstPause; ; pause = longer(pause) {
 		record, found, err := r.Store.Key(ctx, r.claim.KeyRef)
 		if err != nil {
 			return "", nil, err
@@ -26,7 +22,7 @@ func (r *run) await(ctx context.Context, wait time.Duration) (domain.RecoveryPoi
 		}
 		r.adopt(record)
 		if record.Finished() {
-			reply, err := r.replay(r.claim, record)
+			reply, err := recall(r.claim, r.intent, record, r.Store.Now())
 			return "", &reply, err
 		}
 		if record.Lease.Owner == r.claim.Owner {
@@ -40,16 +36,8 @@ func (r *run) await(ctx context.Context, wait time.Duration) (domain.RecoveryPoi
 				return point, nil, err
 			}
 		}
-		next := time.NewTimer(pause)
-		select {
-		case <-next.C:
-			pause = min(2*pause, 200*time.Millisecond)
-		case <-deadline.C:
-			next.Stop()
-			return "", nil, inProgress(record.ResourceID, errRunning)
-		case <-ctx.Done():
-			next.Stop()
-			return "", nil, ctx.Err()
+		if err := rest(ctx, pause, until, r.one, errRunning); err != nil {
+			return "", nil, err
 		}
 	}
 }

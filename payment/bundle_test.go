@@ -61,7 +61,7 @@ func setup(t *testing.T, options ...func(*repository.Options)) *bundle {
 func (b *bundle) service() *payment.Service {
 	return &payment.Service{
 		Store: b.db.Store, Provider: b.between, Present: present, NewID: payment.NewID, Log: slog.New(slog.DiscardHandler),
-		Lease: 30 * time.Second, KeyRetention: time.Hour, KeyHorizon: 23 * time.Hour, OrderTTL: 30 * time.Minute, Grace: 10 * time.Second,
+		Lease: 30 * time.Second, Retention: domain.RetentionPolicy{Default: domain.Retention{Answer: time.Hour, Tombstone: 10 * time.Hour}}, KeyHorizon: 23 * time.Hour, OrderTTL: 30 * time.Minute, Grace: 10 * time.Second,
 	}
 }
 
@@ -172,7 +172,7 @@ const (
 
 // leaseEnds lets the lease of every running key end, as time would.
 func (b *bundle) leaseEnds() {
-	b.db.Exec(b.t, `UPDATE idempotency_keys SET lease_until = clock_timestamp() - interval '1 second'`)
+	b.db.Exec(b.t, `UPDATE idempotency_keys SET lease_until = clock_timestamp() - interval '1 second' WHERE recovery_point <> 'finished'`)
 }
 
 // longAgo makes open charges look abandoned and due.

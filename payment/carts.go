@@ -16,7 +16,7 @@ type CreateCart struct {
 
 // CreateCart starts an empty basket in one currency.
 func (s *Service) CreateCart(ctx context.Context, req Request, cmd CreateCart) (Reply, error) {
-	return s.once(ctx, req, domain.OpCartsCreate, "/v1/carts", cmd, func(tx *repository.Tx) (Result, error) {
+	return s.once(ctx, req, domain.OpCartsCreate, "/v1/carts", cmd, func(ctx context.Context, tx *repository.Tx) (Result, error) {
 		c := domain.Cart{ID: s.NewID("cart"), MerchantID: req.MerchantID, Currency: cmd.Currency, Items: []domain.CartItem{},
 			Metadata: cmd.Metadata, CreatedAt: tx.Now, UpdatedAt: tx.Now}
 		if err := tx.InsertCart(ctx, c); err != nil {

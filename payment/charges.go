@@ -30,31 +30,57 @@ type CreateCharge struct {
 // The same key, sent again at any moment, by anyone, to any process, goes on where the chain broke off. Once T1 is
 // committed the work no longer depends on the caller's connection.
 func (s *Service) CreateCharge(ctx context.Context, req Request, cmd CreateCharge) (Reply, error) {
-	claim, err := s.claim(req, domain.OpChargesCreate, cmd)
+	claim, intent, err := s.claim(req, domain.OpChargesCreate, cmd)
 	if err != nil {
 		return Reply{}, err
 	}
-	if _, err := s.Store.Order(ctx, req.MerchantID, cmd.OrderID); err != nil {
-		return Reply{}, err // an order that does not exist leaves no trace under the key
-	}
-	r := &run{Service: s, claim: claim, by: domain.ByResponse, instance: chargesPath(cmd.OrderID)}
-	point, reply, err := r.begin(ctx, cmd)
+	return s.oneAtATime(ctx, req.Wait, claim, func(until patience, one *twin) (Reply, error) {
+		r := &run{Service: s, claim: claim, intent: intent, one: one, by: domain.ByResponse, instance: chargesPath(cmd.OrderID)}
+		return r.charge(ctx, until, cmd)
+	})
+}
+
+// charge claims the key, or waits for whoever has it, and drives the chain to its end.
+func (r *run) charge(ctx context.Context, until patience, cmd CreateCharge) (reply Reply, err error) {
+	var point domain.RecoveryPoint
+	var answered *Reply
+	err = whenFree(ctx, until, r.one, func() error {
+		point, answered, err = r.begin(ctx, cmd)
+		return err
+	})
 	if errors.Is(err, errRunning) {
-		point, reply, err = r.await(ctx, req.Wait)
+		point, answered, err = r.await(ctx, until)
 	}
 	if err != nil {
-		return Reply{}, keyBusy(err)
+		return Reply{}, err
 	}
-	if reply != nil {
-		return *reply, nil
+	if answered != nil {
+		return *answered, nil
 	}
-	ctx, cancel := detached(ctx, s.Lease)
+	ctx, cancel := detached(ctx, r.Lease)
 	defer cancel()
-	answer, err := r.drive(ctx, point)
+	defer r.releaseOnPanic(ctx)
+	reply, err = r.drive(ctx, point)
 	if errors.Is(err, errLeaseLost) {
-		return Reply{}, inProgress(r.chargeID, err)
+		return Reply{}, r.one.stillRunning(err)
 	}
-	return answer, err
+	return reply, err
+}
+
+// releaseOnPanic ends the lease when this run ends by a panic. A process that dies cannot do that, and its lease runs out;
+// but one that lives on should not let the next request with the same key wait for it.
+func (r *run) releaseOnPanic(ctx context.Context) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	ctx, cancel := detached(ctx, recordBudget)
+	defer cancel()
+	err := r.Store.InTx(ctx, func(tx *repository.Tx) error { return tx.ReleaseKey(ctx, r.claim, r.generation) })
+	if err != nil && !errors.Is(err, repository.ErrStale) {
+		r.Log.WarnContext(ctx, "the key is held until its lease ends", "charge_id", r.chargeID, "error", err)
+	}
+	panic(p)
 }
 
 // begin is T1. It returns the point to drive from, or a reply when the key already has an answer or the charge is
@@ -63,7 +89,9 @@ func (r *run) begin(ctx context.Context, cmd CreateCharge) (point domain.Recover
 	for try := 1; ; try++ {
 		reply = nil
 		err = r.Store.InTx(ctx, func(tx *repository.Tx) error {
-			record, mine, err := tx.ClaimKey(ctx, r.claim)
+			work, cancel := detached(ctx, effectBudget)
+			defer cancel()
+			record, mine, err := tx.ClaimKey(work, r.claim)
 			if err != nil {
 				return err
 			}
@@ -73,22 +101,23 @@ func (r *run) begin(ctx context.Context, cmd CreateCharge) (point domain.Recover
 					point = record.Point // our own commit was in doubt, and it did take place
 					return nil
 				}
-				old, err := r.replay(r.claim, record)
+				old, err := recall(r.claim, r.intent, record, tx.Now)
 				reply = &old
 				return err
 			}
 			point = domain.PointChargeRecorded
-			charge, refusal := r.openCharge(ctx, tx, cmd)
+			charge, refusal := r.openCharge(work, tx, cmd)
 			if refusal == nil {
 				r.chargeID = charge.ID
-				return tx.AdvanceKey(ctx, r.claim, r.generation, point, charge.ID)
+				r.tell()
+				return tx.AdvanceKey(work, r.claim, r.generation, point, charge.ID)
 			}
 			if !domain.CodeOf(refusal).Final() {
-				return refusal
+				return refusal // rolls the claim back: an order that does not exist leaves no trace under the key
 			}
 			first := r.reply(r.claim, record, r.instance, Result{Err: refusal})
 			reply = &first
-			return tx.FinishKey(ctx, r.claim, r.generation, "", first.Answer)
+			return tx.FinishKey(work, r.claim, r.generation, "", first.Answer)
 		})
 		if !errors.Is(err, repository.ErrCommitUnknown) || try == commitTries {
 			return point, reply, err
@@ -100,6 +129,14 @@ func (r *run) begin(ctx context.Context, cmd CreateCharge) (point domain.Recover
 // adopt takes over what the key's record knows about this run.
 func (r *run) adopt(record domain.KeyRecord) {
 	r.generation, r.requestID, r.expiresAt, r.chargeID = record.Lease.Generation, record.RequestID, record.ExpiresAt, record.ResourceID
+	r.tell()
+}
+
+// tell lets the twins of this request know what is being made, and until when its answer will be kept.
+func (r *run) tell() {
+	if r.one != nil {
+		r.one.tells(r.chargeID, r.expiresAt)
+	}
 }
 
 // openCharge writes the charge and the call that creates its intent, or returns a refusal. The order is locked, so of two

@@ -37,7 +37,7 @@ func (s *Service) CreateOrder(ctx context.Context, req Request, cmd CreateOrder)
 		}
 		cmd.Currency = cart.Currency
 	}
-	return s.once(ctx, req, domain.OpOrdersCreate, "/v1/orders", cmd, func(tx *repository.Tx) (Result, error) {
+	return s.once(ctx, req, domain.OpOrdersCreate, "/v1/orders", cmd, func(ctx context.Context, tx *repository.Tx) (Result, error) {
 		order, err := s.placeOrder(ctx, tx, req.MerchantID, cmd)
 		if err != nil {
 			return Result{}, err

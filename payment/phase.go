@@ -14,6 +14,8 @@ import (
 type run struct {
 	*Service
 	claim      repository.Claim
+	intent     domain.Intent
+	one        *twin // whom the twins of this request wait for; nil when recovery runs
 	generation int64
 	requestID  string // of the request that claimed the key first
 	expiresAt  time.Time
@@ -92,7 +94,8 @@ func (r *run) record(ctx context.Context, from domain.RecoveryPoint, fn func(con
 const recordBudget = 10 * time.Second
 
 // detached gives a context for the work after the claim: it keeps the values of the request's context but not its
-// cancellation. A buyer who closes the tab must not stop a result from being written down.
+// cancellation. A buyer who closes the tab must not stop a result from being written down, and neither must a full pool:
+// it turns away what has not begun, not what has to be finished.
 func detached(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), budget)
 }

@@ -21,7 +21,7 @@ type CreateProduct struct {
 
 // CreateProduct offers something for sale, with nothing in stock.
 func (s *Service) CreateProduct(ctx context.Context, req Request, cmd CreateProduct) (Reply, error) {
-	return s.once(ctx, req, domain.OpProductsCreate, "/v1/products", cmd, func(tx *repository.Tx) (Result, error) {
+	return s.once(ctx, req, domain.OpProductsCreate, "/v1/products", cmd, func(ctx context.Context, tx *repository.Tx) (Result, error) {
 		p := domain.Product{
 			ID: s.NewID("prd"), MerchantID: req.MerchantID, SKU: cmd.SKU, Name: cmd.Name, Description: cmd.Description,
 			ImageURL: cmd.ImageURL, Prices: cmd.Prices, Active: cmd.Active, Metadata: cmd.Metadata,

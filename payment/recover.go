@@ -51,7 +51,8 @@ func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (sett
 	}
 	owner := s.NewID("rec")
 	r := &run{Service: s, by: domain.ByReconciliation, resumed: true, instance: chargesPath(charge.OrderID),
-		claim: repository.Claim{KeyRef: charge.Key, Fingerprint: record.Fingerprint, RequestID: owner, Owner: owner, Lease: s.Lease}}
+		claim: repository.Claim{KeyRef: charge.Key, Fingerprint: record.Fingerprint, RequestID: owner, Owner: owner, Lease: s.Lease,
+			Retention: s.Retention.For(charge.Key.Operation).Answer}}
 	r.adopt(record)
 	point, err := r.takeOver(ctx, record)
 	if err != nil {

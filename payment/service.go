@@ -13,7 +13,8 @@ import (
 	"payonce/repository"
 )
 
-// Service runs the use cases. It holds no state of its own, so any number of them can work on one database.
+// Service runs the use cases. It holds no state that anything depends on, so any number of them, in any number of
+// processes, can work on one database. It must not be copied.
 type Service struct {
 	Store    *repository.Store
 	Provider provider.Provider
@@ -23,11 +24,13 @@ type Service struct {
 	NewID func(prefix string) string
 	Log   *slog.Logger
 
-	Lease        time.Duration // how long an owner may hold a running key before another may recover it
-	KeyRetention time.Duration // how long an answer is kept
-	KeyHorizon   time.Duration // after this a provider key is never sent again; Stripe forgets after 24 h
-	OrderTTL     time.Duration // an order that is not paid by then expires
-	Grace        time.Duration // recovery leaves a charge alone for this long after something happened to it
+	Retention  domain.RetentionPolicy // how long keys and their answers are remembered
+	Lease      time.Duration          // how long an owner may hold a running key before another may recover it
+	KeyHorizon time.Duration          // after this a provider key is never sent again; Stripe forgets after 24 h
+	OrderTTL   time.Duration          // an order that is not paid by then expires
+	Grace      time.Duration          // recovery leaves a charge alone for this long after something happened to it
+
+	twins twins
 }
 
 // Request is who asks for a keyed operation, and under which key.

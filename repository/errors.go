@@ -33,25 +33,30 @@ func violated(err error, constraint string) bool {
 // exactly checks a compare-and-set: the statement must have changed n rows. Fewer means that somebody else was faster,
 // and the caller's picture of the row is old.
 func exactly(n int64, result sql.Result, err error, what string) error {
+	rows, err := changed(result, err, what)
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return err
 	}
-	changed, err := result.RowsAffected()
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if changed != n {
-		return fmt.Errorf("%s: %d rows changed instead of %d: %w", what, changed, n, ErrStale)
+	if rows != int(n) {
+		return fmt.Errorf("%s: %d rows changed instead of %d: %w", what, rows, n, ErrStale)
 	}
 	return nil
 }
 
+// changed is how many rows a statement changed.
+func changed(result sql.Result, err error, what string) (int, error) {
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	rows, err := result.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	return int(rows), nil
+}
+
 // ErrStale says that a compare-and-set found the row changed. Nothing was written.
 var ErrStale = errors.New("the row has changed meanwhile")
-
-// lockTimedOut reports whether a statement gave up waiting for a row that another transaction holds (lock_timeout,
-// SQLSTATE 55P03). Nothing was written.
-func lockTimedOut(err error) bool { return pq.As(err, pqerror.LockNotAvailable) != nil }
 
 // Unavailable reports whether an error means that the database cannot serve right now: it is not reachable, is shutting
 // down or starting, is out of connections, memory or disk, gave up waiting, or its answer was lost. The same request may

@@ -2,7 +2,9 @@ package repository
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -19,26 +21,31 @@ type Claim struct {
 	RequestID   string
 	Owner       string        // names this execution; unique per request
 	Lease       time.Duration // how long nobody else may advance the key
-	Retention   time.Duration // how long the answer is kept
+	Retention   time.Duration // how long the answer is kept once there is one
 }
 
 // ClaimKey inserts the key's row, or reads the one that is there. mine is true when this call inserted it; then
 // everything else in the transaction commits together with the claim.
 //
-// There is no look-then-insert: two requests with one key meet at the primary key. The second waits inside INSERT until
-// the first has committed or rolled back, then reads what it finds, locked. The wait is bounded by lock_timeout. That is
-// also how an unknown commit is resolved: claim again.
+// There is no look-then-insert: two requests with one key meet at the primary key, and only one of them can insert. The
+// second must not wait for the first inside INSERT, though: there it would hold a connection of the pool for as long as
+// the first one takes, and 200 impatient copies of one request would leave no connection to anybody else. So a claim
+// first tries a lock that ends with the transaction. Whoever does not get it, and sees no row either, gets ErrKeyHeld at
+// once and can wait without a connection.
+//
+// That is also how an unknown commit is resolved: claim again. While the transaction in doubt lives, its lock is held;
+// when it is over, its row is there or the claim succeeds.
 func (tx *Tx) ClaimKey(ctx context.Context, c Claim) (record domain.KeyRecord, mine bool, err error) {
+	expires := tx.Now.Add(c.Retention)
 	result, err := tx.q.ExecContext(ctx, `
 		INSERT INTO idempotency_keys (merchant_id, operation, key_hash, fingerprint, recovery_point, request_id,
 			owner, generation, lease_until, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, clock_timestamp() + $8 * interval '1 microsecond', $9, $10)
+		SELECT $1, $2, $3::bytea, $4, $5, $6, $7, 1, clock_timestamp() + $8::bigint * interval '1 microsecond',
+			$9::timestamptz, $10::timestamptz
+		WHERE pg_try_advisory_xact_lock($11)
 		ON CONFLICT (merchant_id, operation, key_hash) DO NOTHING`,
 		c.MerchantID, c.Operation, c.Hash, c.Fingerprint, domain.PointClaimed, c.RequestID,
-		c.Owner, c.Lease.Microseconds(), tx.Now, tx.Now.Add(c.Retention))
-	if lockTimedOut(err) {
-		return domain.KeyRecord{}, false, fmt.Errorf("claim key: %w: %w", ErrKeyHeld, err)
-	}
+		c.Owner, c.Lease.Microseconds(), tx.Now, expires, claimLock(c.KeyRef))
 	if err != nil {
 		return domain.KeyRecord{}, false, fmt.Errorf("claim key: %w", err)
 	}
@@ -46,11 +53,27 @@ func (tx *Tx) ClaimKey(ctx context.Context, c Claim) (record domain.KeyRecord, m
 	if err != nil {
 		return domain.KeyRecord{}, false, fmt.Errorf("claim key: %w", err)
 	}
-	record, err = tx.LockKey(ctx, c.KeyRef)
-	return record, inserted == 1, err
+	if inserted == 1 {
+		return domain.KeyRecord{
+			KeyRef: c.KeyRef, Fingerprint: c.Fingerprint, Point: domain.PointClaimed, RequestID: c.RequestID,
+			CreatedAt: tx.Now, ExpiresAt: expires, Lease: domain.Lease{Owner: c.Owner, Generation: 1, Live: true},
+		}, true, nil
+	}
+	record, err = tx.key(ctx, c.KeyRef, "")
+	if errors.Is(err, sql.ErrNoRows) {
+		return domain.KeyRecord{}, false, ErrKeyHeld
+	}
+	return record, false, err
 }
 
-// ErrKeyHeld says that another transaction has claimed the same key and was still running when lock_timeout ended the wait.
+// claimLock numbers the lock of a key. Two keys with the same number, one pair in 2^64, would only wait for each other.
+func claimLock(ref domain.KeyRef) int64 {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\n%s\n%x", ref.MerchantID, ref.Operation, ref.Hash)
+	return int64(binary.BigEndian.Uint64(sum.Sum(nil))) //nolint:gosec // any 64 bits will do
+}
+
+// ErrKeyHeld says that another transaction has claimed the same key and has not ended yet.
 var ErrKeyHeld = errors.New("another transaction holds the key")
 
 // LockKey reads and locks a key's row. Waiting for the lock is what settles a commit in doubt.
@@ -112,25 +135,68 @@ func (tx *Tx) ReleaseKey(ctx context.Context, c Claim, generation int64) error {
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE idempotency_keys
 		SET lease_until = clock_timestamp()
-		WHERE merchant_id = $1 AND operation = $2 AND key_hash = $3 AND generation = $4 AND owner = $5`,
+		WHERE merchant_id = $1 AND operation = $2 AND key_hash = $3 AND generation = $4 AND owner = $5
+			AND recovery_point <> 'finished'`,
 		c.MerchantID, c.Operation, c.Hash, generation, c.Owner)
 	return exactly(1, result, err, "release key")
 }
 
-// FinishKey stores the answer for good, in the transaction of the effect it tells of.
+// FinishKey stores the answer for good, in the transaction of the effect it tells of. It is kept for the claim's
+// retention from now on, however long ago the key was claimed.
 func (tx *Tx) FinishKey(ctx context.Context, c Claim, generation int64, resource string, answer domain.Answer) error {
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE idempotency_keys
 		SET recovery_point = 'finished', resource_id = nullif($6, ''), response_status = $7,
-			response_location = nullif($8, ''), response_body = $9, finished_at = $10, lease_until = clock_timestamp()
+			response_location = nullif($8, ''), response_body = $9, finished_at = $10, lease_until = clock_timestamp(),
+			expires_at = greatest(expires_at, $11::timestamptz)
 		WHERE merchant_id = $1 AND operation = $2 AND key_hash = $3 AND generation = $4 AND owner = $5
 			AND recovery_point <> 'finished'`,
-		c.MerchantID, c.Operation, c.Hash, generation, c.Owner, resource, answer.Status, answer.Location, answer.Body, tx.Now)
+		c.MerchantID, c.Operation, c.Hash, generation, c.Owner, resource, answer.Status, answer.Location, answer.Body,
+		tx.Now, tx.Now.Add(c.Retention))
 	return exactly(1, result, err, "finish key")
 }
 
+// DropAnswers turns at most limit keys whose answers have been kept long enough into tombstones, which are to be kept for
+// the given time, and returns how many. Keys without an answer are left alone, however old: their outcome is still owed.
+//
+// Small batches, rows that somebody uses passed over, the oldest first: no statement of the purge runs long or makes
+// anybody wait, and any number of workers can purge at once.
+func (tx *Tx) DropAnswers(ctx context.Context, limit int, tombstone time.Duration) (int, error) {
+	result, err := tx.q.ExecContext(ctx, `
+		UPDATE idempotency_keys k
+		SET fingerprint = NULL, response_location = NULL, response_body = NULL, forget_at = $2::timestamptz
+		FROM (
+			SELECT merchant_id, operation, key_hash
+			FROM idempotency_keys
+			WHERE forget_at IS NULL AND expires_at <= $1 AND recovery_point = 'finished'
+			ORDER BY expires_at
+			LIMIT $3
+			FOR UPDATE SKIP LOCKED
+		) due
+		WHERE (k.merchant_id, k.operation, k.key_hash) = (due.merchant_id, due.operation, due.key_hash)`,
+		tx.Now, tx.Now.Add(tombstone), limit)
+	return changed(result, err, "drop answers")
+}
+
+// ForgetKeys deletes at most limit tombstones whose time is over and returns how many.
+func (tx *Tx) ForgetKeys(ctx context.Context, limit int) (int, error) {
+	result, err := tx.q.ExecContext(ctx, `
+		DELETE FROM idempotency_keys k
+		USING (
+			SELECT merchant_id, operation, key_hash
+			FROM idempotency_keys
+			WHERE forget_at <= $1
+			ORDER BY forget_at
+			LIMIT $2
+			FOR UPDATE SKIP LOCKED
+		) due
+		WHERE (k.merchant_id, k.operation, k.key_hash) = (due.merchant_id, due.operation, due.key_hash)`,
+		tx.Now, limit)
+	return changed(result, err, "forget keys")
+}
+
 type keyRow struct {
-	Fingerprint domain.Fingerprint   `db:"fingerprint"`
+	Fingerprint sql.NullString       `db:"fingerprint"`
 	Point       domain.RecoveryPoint `db:"recovery_point"`
 	RequestID   string               `db:"request_id"`
 	ResourceID  sql.NullString       `db:"resource_id"`
@@ -146,11 +212,11 @@ type keyRow struct {
 
 func (r keyRow) record(ref domain.KeyRef) domain.KeyRecord {
 	record := domain.KeyRecord{
-		KeyRef: ref, Fingerprint: r.Fingerprint, Point: r.Point, RequestID: r.RequestID,
-		ResourceID: r.ResourceID.String, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
+		KeyRef: ref, Fingerprint: domain.Fingerprint(r.Fingerprint.String), Point: r.Point, RequestID: r.RequestID,
+		ResourceID: r.ResourceID.String, Status: int(r.Status.Int32), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
 		Lease: domain.Lease{Owner: r.Owner, Generation: r.Generation, Live: r.LeaseLive},
 	}
-	if r.Status.Valid {
+	if r.Body != nil {
 		record.Answer = &domain.Answer{Status: int(r.Status.Int32), Location: r.Location.String, Body: r.Body}
 	}
 	return record

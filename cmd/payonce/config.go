@@ -47,6 +47,8 @@ type config struct {
 	ShopKey secret `env:"PAYONCE_SHOP_KEY" help:"API key of the merchant whose web shop is served at /; unset: no shop"`
 
 	KeyRetention    time.Duration `env:"PAYONCE_KEY_RETENTION" envDefault:"720h" help:"how long an answer is kept under its idempotency key"`
+	KeyRetentions   durations     `env:"PAYONCE_KEY_RETENTIONS" help:"operations that differ from it, such as charges.create=2160h,carts.create=48h"`
+	KeyTombstone    time.Duration `env:"PAYONCE_KEY_TOMBSTONE" envDefault:"9600h" help:"how long after that a key is still recognised and never run again"`
 	Lease           time.Duration `env:"PAYONCE_LEASE" envDefault:"30s" help:"how long an owner may hold a running key before another may recover it"`
 	ProviderTimeout time.Duration `env:"PAYONCE_PROVIDER_TIMEOUT" envDefault:"10s" help:"limit of one call to the provider"`
 	KeyHorizon      time.Duration `env:"PAYONCE_PROVIDER_KEY_HORIZON" envDefault:"23h" help:"after this a provider key is never sent again"`
@@ -128,7 +130,7 @@ func (c config) check(needs []need) (problems []error) {
 		}
 	}
 	for name, d := range map[string]time.Duration{
-		"PAYONCE_KEY_RETENTION": c.KeyRetention, "PAYONCE_LEASE": c.Lease, "PAYONCE_PROVIDER_TIMEOUT": c.ProviderTimeout,
+		"PAYONCE_KEY_RETENTION": c.KeyRetention, "PAYONCE_KEY_TOMBSTONE": c.KeyTombstone, "PAYONCE_LEASE": c.Lease, "PAYONCE_PROVIDER_TIMEOUT": c.ProviderTimeout,
 		"PAYONCE_PROVIDER_KEY_HORIZON": c.KeyHorizon, "PAYONCE_ORDER_TTL": c.OrderTTL,
 		"PAYONCE_RECONCILE_INTERVAL": c.Interval, "PAYONCE_RECONCILE_GRACE": c.Grace,
 	} {

@@ -18,6 +18,7 @@ func runLoops(ctx context.Context, c config, service *payment.Service) {
 	var all sync.WaitGroup
 	all.Go(func() { every(ctx, c.Interval, "recover charges", service.Log, service.Recover) })
 	all.Go(func() { every(ctx, c.Interval, "expire orders", service.Log, service.ExpireOrders) })
+	all.Go(func() { every(ctx, c.Interval, "purge keys", service.Log, service.PurgeKeys) })
 	all.Wait()
 }
 

@@ -66,7 +66,7 @@ func seedDemo(ctx context.Context, c config, store *repository.Store, log *slog.
 	if err != nil {
 		return 0, fmt.Errorf("seed merchants: %w", err)
 	}
-	service := &payment.Service{Store: store, Present: api.Present, NewID: payment.NewID, Log: log, Lease: c.Lease, KeyRetention: c.KeyRetention}
+	service := &payment.Service{Store: store, Present: api.Present, NewID: payment.NewID, Log: log, Lease: c.Lease, Retention: c.retention()}
 	for _, merchant := range []string{merchantAlpha, merchantBeta} {
 		n, err := seedCatalogue(ctx, service, merchant)
 		if made += n; err != nil {

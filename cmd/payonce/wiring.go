@@ -41,7 +41,7 @@ func newService(c config, store *repository.Store, log *slog.Logger) (*payment.S
 	}
 	return &payment.Service{
 		Store: store, Provider: adapter, Present: api.Present, NewID: payment.NewID, Log: log,
-		Lease: c.Lease, KeyRetention: c.KeyRetention, KeyHorizon: c.KeyHorizon, OrderTTL: c.OrderTTL, Grace: c.Grace,
+		Lease: c.Lease, Retention: c.retention(), KeyHorizon: c.KeyHorizon, OrderTTL: c.OrderTTL, Grace: c.Grace,
 	}, nil
 }
 
