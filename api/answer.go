@@ -26,6 +26,9 @@ func listed[T any](c echo.Context, data []T, more bool) error {
 
 func object(c echo.Context, v any) error { return c.JSONBlob(http.StatusOK, encode(v)) }
 
+// expiresHeader says until when the answer under a key is kept.
+const expiresHeader = "Idempotency-Expires"
+
 // answer writes the reply of a keyed operation: the stored bytes, and the headers that say what they are.
 func (a *API) answer(c echo.Context, reply payment.Reply) error {
 	h := c.Response().Header()
@@ -33,7 +36,7 @@ func (a *API) answer(c echo.Context, reply payment.Reply) error {
 		h.Set("Location", reply.Answer.Location)
 	}
 	if !reply.ExpiresAt.IsZero() {
-		h.Set("Idempotency-Expires", reply.ExpiresAt.UTC().Format(http.TimeFormat))
+		h.Set(expiresHeader, reply.ExpiresAt.UTC().Format(http.TimeFormat))
 	}
 	if reply.Replayed {
 		h.Set("Idempotent-Replayed", "true")

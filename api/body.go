@@ -73,9 +73,12 @@ func bodyRefused(err error) error {
 // keyed reads a request whose operation is kept under an idempotency key: the header first, then the body.
 func keyed[T any](c echo.Context, build func(*sj.Object) T) (payment.Request, T, error) {
 	var none T
-	key, err := idempotencyKey(c.Request().Header.Values("Idempotency-Key"))
+	key, err := idempotencyKey(c.Request().Header.Values(keyHeader))
 	if err != nil {
 		return payment.Request{}, none, err
+	}
+	if hint := keyHint(string(key)); hint != "" {
+		c.Response().Header().Set(hintHeader, hint)
 	}
 	command, err := read(c, build)
 	return payment.Request{

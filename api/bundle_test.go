@@ -84,6 +84,23 @@ func (b *bundle) replica() string {
 	return server.URL
 }
 
+// otherReplica is one more process over the same database and provider, with a pool of its own.
+func (b *bundle) otherReplica() string {
+	b.t.Helper()
+	store, err := repository.Open(repository.Options{URL: b.db.URL})
+	require.NoError(b.t, err)
+	b.t.Cleanup(func() { require.NoError(b.t, store.Close()) })
+	s := b.service
+	other := &payment.Service{Store: store, Provider: s.Provider, Present: s.Present, NewID: s.NewID, Log: s.Log,
+		Lease: s.Lease, Retention: s.Retention, KeyHorizon: s.KeyHorizon, OrderTTL: s.OrderTTL, Grace: s.Grace}
+	server := httptest.NewServer(api.New(api.Options{Payments: other, SchemaVersion: migrations.Latest()}))
+	b.t.Cleanup(server.Close)
+	return server.URL
+}
+
+// system is a context for what is done without anybody asking over HTTP.
+func (b *bundle) system() context.Context { return b.t.Context() }
+
 func (b *bundle) product(sku, prices string) string {
 	b.t.Helper()
 	made := b.post(alpha, "/v1/products", "product-"+sku, `{"sku":"`+sku+`","name":"Mug","prices":`+prices+`}`)

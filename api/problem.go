@@ -117,10 +117,13 @@ func (a *API) fail(err error, c echo.Context) {
 	if errors.As(err, &refusal) && refusal.RetryAfter > 0 {
 		header.Set("Retry-After", seconds(refusal.RetryAfter))
 	}
+	if refusal != nil && !refusal.KeyExpiresAt.IsZero() {
+		header.Set(expiresHeader, refusal.KeyExpiresAt.UTC().Format(http.TimeFormat))
+	}
 	if code == domain.CodeUnauthenticated {
 		header.Set("WWW-Authenticate", `Bearer realm="payonce"`)
 	}
-	status, body := renderProblem(err, c.Request().URL.Path, requestID)
+	status, body := renderProblem(err, c.Request().URL.EscapedPath(), requestID)
 	if err := c.Blob(status, problemJSON, body); err != nil {
 		a.log.DebugContext(ctx, "caller has gone", "request_id", requestID, "error", err)
 	}

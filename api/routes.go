@@ -11,12 +11,14 @@ import (
 	"payonce/domain"
 )
 
-// route is one line of the table: what can be asked, who may ask it, and which query parameters it knows.
+// route is one line of the table: what can be asked, who may ask it, which query parameters it knows, and, when it needs
+// an idempotency key, the operation that is the key's scope.
 type route struct {
 	method, path string
 	role         domain.Role // empty: no API key needed, and the answer may be something else than JSON
 	query        []string
 	handle       echo.HandlerFunc
+	operation    domain.Operation
 }
 
 // routes is the whole interface.
@@ -25,30 +27,33 @@ func (a *API) routes() []route {
 	list := []string{"limit", "starting_after"}
 	get, post, put, patch, remove := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 	return []route{
-		{get, "/healthz", "", nil, a.health},
-		{get, "/readyz", "", nil, a.ready},
-		{get, "/problems/:slug", "", nil, a.explain},
+		{get, "/healthz", "", nil, a.health, ""},
+		{get, "/readyz", "", nil, a.ready, ""},
+		{get, "/problems/:slug", "", nil, a.explain, ""},
 
-		{post, "/v1/products", write, nil, a.createProduct},
-		{get, "/v1/products", read, list, a.listProducts},
-		{get, "/v1/products/:id", read, nil, a.getProduct},
-		{patch, "/v1/products/:id", write, nil, a.updateProduct},
-		{get, "/v1/products/:id/stock", read, nil, a.getStock},
-		{put, "/v1/products/:id/stock", write, nil, a.setStock},
+		{post, "/v1/products", write, nil, a.createProduct, domain.OpProductsCreate},
+		{get, "/v1/products", read, list, a.listProducts, ""},
+		{get, "/v1/products/:id", read, nil, a.getProduct, ""},
+		{patch, "/v1/products/:id", write, nil, a.updateProduct, ""},
+		{get, "/v1/products/:id/stock", read, nil, a.getStock, ""},
+		{put, "/v1/products/:id/stock", write, nil, a.setStock, ""},
 
-		{post, "/v1/carts", write, nil, a.createCart},
-		{get, "/v1/carts/:id", read, nil, a.getCart},
-		{put, "/v1/carts/:id/items/:product_id", write, nil, a.putCartItem},
-		{remove, "/v1/carts/:id/items/:product_id", write, nil, a.deleteCartItem},
+		{post, "/v1/carts", write, nil, a.createCart, domain.OpCartsCreate},
+		{get, "/v1/carts/:id", read, nil, a.getCart, ""},
+		{put, "/v1/carts/:id/items/:product_id", write, nil, a.putCartItem, ""},
+		{remove, "/v1/carts/:id/items/:product_id", write, nil, a.deleteCartItem, ""},
 
-		{post, "/v1/orders", write, nil, a.createOrder},
-		{get, "/v1/orders", read, append(list, "status", "customer_email", "created_after", "created_before"), a.listOrders},
-		{get, "/v1/orders/:id", read, nil, a.getOrder},
-		{put, "/v1/orders/:id/shipping_address", write, nil, a.setShippingAddress},
-		{post, "/v1/orders/:id/charges", write, nil, a.createCharge},
+		{post, "/v1/orders", write, nil, a.createOrder, domain.OpOrdersCreate},
+		{get, "/v1/orders", read, append(list, "status", "customer_email", "created_after", "created_before"), a.listOrders, ""},
+		{get, "/v1/orders/:id", read, nil, a.getOrder, ""},
+		{put, "/v1/orders/:id/shipping_address", write, nil, a.setShippingAddress, ""},
+		{post, "/v1/orders/:id/charges", write, nil, a.createCharge, domain.OpChargesCreate},
 
-		{get, "/v1/charges", read, append(list, "order_id", "status"), a.listCharges},
-		{get, "/v1/charges/:id", read, nil, a.getCharge},
+		{get, "/v1/charges", read, append(list, "order_id", "status"), a.listCharges, ""},
+		{get, "/v1/charges/:id", read, nil, a.getCharge, ""},
+
+		{get, "/v1/idempotency_policy", read, nil, a.getKeyPolicy, ""},
+		{get, "/v1/idempotency_keys/:operation/:key", read, nil, a.getKey, ""},
 	}
 }
 

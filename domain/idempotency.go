@@ -34,6 +34,14 @@ func ParseKey(header string) (Key, error) {
 			return "", ErrKeyQuoting
 		}
 	}
+	if !quoted && strings.ContainsAny(s, " ,") {
+		return "", ErrKeyCharacters
+	}
+	return KeyOf(s)
+}
+
+// KeyOf is the key of a plain text, without the quoting of a header.
+func KeyOf(s string) (Key, error) {
 	switch {
 	case s == "":
 		return "", ErrKeyEmpty
@@ -41,7 +49,7 @@ func ParseKey(header string) (Key, error) {
 		return "", ErrKeyTooLong
 	}
 	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || !quoted && (s[i] == ' ' || s[i] == ',') {
+		if s[i] < ' ' || s[i] > '~' {
 			return "", ErrKeyCharacters
 		}
 	}

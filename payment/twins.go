@@ -50,6 +50,13 @@ func (t *twin) stillRunning(cause error) error {
 	return inProgress(t.made, t.expires, cause)
 }
 
+// reused is the refusal of a request that wants something else.
+func (t *twin) reused() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return keyReused(t.expires)
+}
+
 func nameOf(ref domain.KeyRef) twinName {
 	return twinName{ref.MerchantID, ref.Operation, string(ref.Hash)}
 }
@@ -90,7 +97,7 @@ func (s *Service) oneAtATime(ctx context.Context, wait time.Duration, claim repo
 			return s.asTheOne(claim, one, func() (Reply, error) { return work(deadline.C, one) })
 		}
 		if one.fingerprint != claim.Fingerprint {
-			return Reply{}, keyReused(time.Time{})
+			return Reply{}, one.reused()
 		}
 		select {
 		case <-one.done:
