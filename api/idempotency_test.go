@@ -1,12 +1,20 @@
 package api_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"payonce/domain"
+	"payonce/payment"
 )
 
 // This file is the promise, one situation after the other.
@@ -196,4 +204,132 @@ func (b *bundle) simulator(method, path, body string) int {
 	require.NoError(b.t, err)
 	require.NoError(b.t, got.Body.Close())
 	return got.StatusCode
+}
+
+// losesAnswers stands in front of a replica like a network that brings every request and loses every answer.
+func (b *bundle) losesAnswers() string {
+	b.t.Helper()
+	network := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		onward, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, b.url+r.RequestURI, bytes.NewReader(body))
+		if err != nil {
+			panic(err)
+		}
+		onward.Header = r.Header.Clone()
+		got, err := http.DefaultClient.Do(onward)
+		if err == nil {
+			_, _ = io.Copy(io.Discard, got.Body)
+			_ = got.Body.Close()
+		}
+		panic(http.ErrAbortHandler) // cuts the connection
+	}))
+	b.t.Cleanup(network.Close)
+	return network.URL
+}
+
+func TestCommittedButTheAnswerLost_TheSameKeyBringsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	network := b.losesAnswers()
+	lost := func(path, key, body string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, network+path, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header = http.Header{"Authorization": {"Bearer " + alpha}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+		got, err := http.DefaultTransport.RoundTrip(r) //nolint:bodyclose // there is none
+		require.Error(t, err, "%v", got)
+	}
+	lost("/v1/orders", "k1", b.orderBody("2"))
+	order := b.post(alpha, "/v1/orders", "k1", b.orderBody("2"))
+	require.Equal(t, http.StatusCreated, order.status, order.body)
+	require.Equal(t, "true", order.header.Get("Idempotent-Replayed"))
+	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM orders`))
+
+	path := "/v1/orders/" + order.text("id") + "/charges"
+	lost(path, "k2", badCard)
+	declined := b.post(alpha, path, "k2", badCard).problem(http.StatusPaymentRequired, "card-declined")
+	require.Equal(t, "true", declined.header.Get("Idempotent-Replayed"), "a lost refusal comes back as the same refusal")
+	lost(path, "k3", goodCard)
+	paid := b.post(alpha, path, "k3", goodCard)
+	require.Equal(t, http.StatusCreated, paid.status, paid.body)
+	require.Equal(t, "true", paid.header.Get("Idempotent-Replayed"))
+	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM charges WHERE status = 'succeeded'`))
+}
+
+func TestTwoHundredAtOnceOverTwoReplicas_OneEffectAndNoServerError(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order := b.order("o1")
+	replicas := []string{b.url, b.otherReplica()}
+	for path, body := range map[string]string{"/v1/orders": b.orderBody("1"), "/v1/orders/" + order + "/charges": goodCard} {
+		answers := make([]answer, 200)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Go(func() {
+				answers[i] = b.do(t.Context(), replicas[i%2], http.MethodPost, path, body, header{"Authorization", "Bearer " + alpha},
+					header{"Content-Type", "application/json"}, header{"Idempotency-Key", "k1"}, header{"Prefer", "wait=10"})
+			})
+		}
+		all.Wait()
+		first := 0
+		for _, a := range answers {
+			require.Equal(t, http.StatusCreated, a.status, a.body)
+			require.Equal(t, answers[0].body, a.body)
+			if a.header.Get("Idempotent-Replayed") == "" {
+				first++
+			}
+		}
+		require.Equal(t, 1, first)
+	}
+	require.Equal(t, 2, b.db.Count(t, `SELECT count(*) FROM orders`))
+	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM charges`))
+	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM provider_calls WHERE kind = 'confirm'`))
+}
+
+func TestAThousandOrdinaryFlows_NeverMeetAConflict(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.Equal(t, http.StatusOK, b.send(alpha, http.MethodPut, "/v1/products/"+b.mug+"/stock", `{"on_hand":1000000}`).status)
+	replicas := []string{b.url, b.otherReplica()}
+	var all sync.WaitGroup
+	for buyer := range 8 {
+		all.Go(func() {
+			for n := range 125 {
+				key := fmt.Sprintf("buyer-%d-cart-%d", buyer, n)
+				made := b.do(t.Context(), replicas[n%2], http.MethodPost, "/v1/orders", b.orderBody("1"), header{"Authorization", "Bearer " + alpha},
+					header{"Content-Type", "application/json"}, header{"Idempotency-Key", key})
+				if made.status != http.StatusCreated || made.header.Get("Idempotent-Replayed") != "" {
+					t.Errorf("%s: %d %s", key, made.status, made.body)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, 1000, b.db.Count(t, `SELECT count(*) FROM orders`))
+}
+
+func TestPanicInTheHandler_500AndTheSameKeyGoesOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order := b.order("o1")
+	whole := b.service.Present
+	var once sync.Once
+	b.service.Present = func(p payment.Presentation) domain.Answer {
+		once.Do(func() { panic("a bug") })
+		return whole(p)
+	}
+	b.post(alpha, "/v1/orders", "k1", b.orderBody("1")).problem(http.StatusInternalServerError, "internal")
+	made := b.post(alpha, "/v1/orders", "k1", b.orderBody("1"), header{"Prefer", "wait=0"})
+	require.Equal(t, http.StatusCreated, made.status, made.body)
+	require.Empty(t, made.header.Get("Idempotent-Replayed"), "a 500 is never stored")
+
+	once = sync.Once{}
+	path := "/v1/orders/" + order + "/charges"
+	b.post(alpha, path, "k2", goodCard).problem(http.StatusInternalServerError, "internal")
+	charged := b.post(alpha, path, "k2", goodCard, header{"Prefer", "wait=0"})
+	require.Equal(t, http.StatusCreated, charged.status, charged.body)
+	require.Equal(t, "succeeded", charged.text("status"))
+	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM charges`))
 }
