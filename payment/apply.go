@@ -214,7 +214,7 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 		reply, err := r.stored(ctx)
 		return step{reply: &reply}, err
 	case charge.Status == domain.ChargeCreated:
-		return step{}, domain.ELater(domain.CodeProviderUnavailable, RetryAfter, nil, "the payment provider cannot be reached; nothing was charged, send the same key again")
+		return step{}, domain.EKey(domain.CodeProviderUnavailable, nil, r.expiresAt, RetryAfter, nil, "the payment provider cannot be reached; nothing was charged, send the same key again")
 	}
 	return step{reply: &reply}, nil
 }
