@@ -16,8 +16,8 @@ const (
 	stockBody   = `{"product_id":"prd_mug","on_hand":5,"reserved":2,"available":3}`
 	cartBody    = `{"id":"cart_1","object":"cart","currency":"EUR","items":[{"product_id":"prd_mug","quantity":2,"amount":3998}],"total":3998,"order_id":null}`
 	keyBody     = `{"object":"idempotency_key","operation":"charges.create","key":"wish-1","status":"recoverable","recovery_point":"intent_recorded","resource":"chg_1","response_status":null}`
-	policyBody  = `{"object":"idempotency_policy","header":"Idempotency-Key","max_length":255,"scope":"merchant and operation","in_progress":{"wait_seconds":1,"max_wait_seconds":10},
-		"operations":[{"operation":"orders.create","method":"POST","path":"/v1/orders","retention_seconds":2592000,"tombstone_seconds":34560000,"reasons":["client retry"]}]}`
+	policyBody  = `{"object":"idempotency_policy","header":"Idempotency-Key","max_length":255,"scope":["merchant","operation"],"in_progress":{"wait_seconds":1,"max_wait_seconds":10},
+		"operations":[{"operation":"orders.create","method":"POST","path":"/v1/orders","retention_seconds":2592000,"tombstone_seconds":34560000,"reasons":[{"name":"client_retry","within_seconds":86400,"why":"it was offline"}]}]}`
 )
 
 // Each call as the service sees it: method, address, key and body.

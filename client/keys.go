@@ -50,7 +50,7 @@ type Policy struct {
 	Object     string            `json:"object"`
 	Header     string            `json:"header"`     // the header that carries a key
 	MaxLength  int               `json:"max_length"` // of a key, in characters
-	Scope      string            `json:"scope"`      // within what a key is unique, for a person
+	Scope      []string          `json:"scope"`      // within what a key is unique
 	InProgress TwinPolicy        `json:"in_progress"`
 	Operations []OperationPolicy `json:"operations"`
 
@@ -68,12 +68,19 @@ type TwinPolicy struct {
 // OperationPolicy is how long the keys of one operation are remembered: an answer is replayed for RetentionSeconds, and
 // for TombstoneSeconds after that it is still known that the key was used.
 type OperationPolicy struct {
-	Operation        Operation `json:"operation"`
-	Method           string    `json:"method"`
-	Path             string    `json:"path"`
-	RetentionSeconds int64     `json:"retention_seconds"`
-	TombstoneSeconds int64     `json:"tombstone_seconds"`
-	Reasons          []string  `json:"reasons"`
+	Operation        Operation         `json:"operation"`
+	Method           string            `json:"method"`
+	Path             string            `json:"path"`
+	RetentionSeconds int64             `json:"retention_seconds"`
+	TombstoneSeconds int64             `json:"tombstone_seconds"`
+	Reasons          []RetentionReason `json:"reasons"`
+}
+
+// RetentionReason is a delay after which the same request can truly come again.
+type RetentionReason struct {
+	Name          string `json:"name"`
+	WithinSeconds int64  `json:"within_seconds"`
+	Why           string `json:"why"`
 }
 
 // GetKeyStatus tells what is known under an intent's key, without asking for anything to be done. A problem of the type

@@ -16,6 +16,7 @@ CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);
 
 ALTER TABLE idempotency_keys
     RESET (autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold),
+    SET (fillfactor = 90),
     DROP CONSTRAINT idempotency_keys_tombstone,
     DROP CONSTRAINT idempotency_keys_finished_means_answer,
     DROP COLUMN forget_at,

@@ -27,14 +27,14 @@ const merchant = "mrc_test"
 // bundle is a service over a database of its own and a simulated Stripe of its own, spoken to over real HTTP.
 type bundle struct {
 	*payment.Service
-	t       *testing.T
+	t       testing.TB
 	db      *repositorytest.DB
 	simURL  string
 	between *interposed
 	product string
 }
 
-func setup(t *testing.T, options ...func(*repository.Options)) *bundle {
+func setup(t testing.TB, options ...func(*repository.Options)) *bundle {
 	t.Helper()
 	sim, err := simulator.New(simulator.Options{Seed: 1, Now: time.Now})
 	require.NoError(t, err)
