@@ -63,7 +63,8 @@ var onlyInTestsOf = map[string][]string{"github.com/stripe/stripe-go": {"simulat
 
 // forTests has no place in the binary.
 var forTests = []string{"testing", "net/http/httptest", "github.com/stretchr/testify", "github.com/google/go-cmp",
-	"pgregory.net/rapid", "github.com/chromedp/chromedp", "github.com/compose-spec/compose-go"}
+	"pgregory.net/rapid", "github.com/chromedp/chromedp", "github.com/compose-spec/compose-go",
+	"github.com/getkin/kin-openapi", "github.com/santhosh-tekuri/jsonschema"}
 
 // noNames are names that say nothing about what is inside, so that everything ends up there.
 var noNames = []string{"pkg", "util", "utils", "common", "service", "services", "model", "models", "helper", "helpers"}

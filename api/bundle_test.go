@@ -79,7 +79,7 @@ func setup(t *testing.T) *bundle {
 
 // replica is one more server over the same database.
 func (b *bundle) replica() string {
-	server := httptest.NewServer(api.New(api.Options{Payments: b.service, SchemaVersion: migrations.Latest()}))
+	server := httptest.NewServer(contracted(b.t, api.New(api.Options{Payments: b.service, SchemaVersion: migrations.Latest()})))
 	b.t.Cleanup(server.Close)
 	return server.URL
 }
@@ -93,7 +93,7 @@ func (b *bundle) otherReplica() string {
 	s := b.service
 	other := &payment.Service{Store: store, Provider: s.Provider, Present: s.Present, NewID: s.NewID, Log: s.Log,
 		Lease: s.Lease, Retention: s.Retention, KeyHorizon: s.KeyHorizon, OrderTTL: s.OrderTTL, Grace: s.Grace}
-	server := httptest.NewServer(api.New(api.Options{Payments: other, SchemaVersion: migrations.Latest()}))
+	server := httptest.NewServer(contracted(b.t, api.New(api.Options{Payments: other, SchemaVersion: migrations.Latest()})))
 	b.t.Cleanup(server.Close)
 	return server.URL
 }

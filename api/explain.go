@@ -1,85 +1,119 @@
 package api
 
 import (
-	"bytes"
+	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 
 	"payonce/domain"
 )
 
-// explanations say, for a person, why a problem comes up and what to do about it. They are served at the path that the
-// problem's "type" names. A test checks that every problem has one.
-var explanations = map[domain.Code]struct{ Cause, Cure string }{
-	domain.CodeMalformedJSON: {"The body is not valid JSON, or a member is unknown, given twice, in another case, or of the wrong type. Nothing is guessed or dropped.",
-		"Mend what errors lists: each entry has a JSON pointer to the place. The idempotency key was not used."},
-	domain.CodeKeyMissing: {"The operation creates or moves something, so it needs a name for the intent behind the request.",
-		"Send Idempotency-Key with a fresh, random name, for example a UUID. Make it once per intent, keep it over every retry."},
-	domain.CodeKeyInvalid: {"The header is empty, longer than 255 characters, given more than once, or holds other characters than printable ASCII.",
-		"Send one key, bare or as a quoted string. Keep the key; only its form is wrong."},
-	domain.CodeInvalidParameter: {"A query parameter is not known to this path, is given twice, or has a value that is not allowed.",
-		"Look at parameter for the name. Parameters are never ignored silently."},
-	domain.CodeUnauthenticated: {"No API key was sent, or it is not known or revoked. The answer is the same in all cases.",
-		"Send Authorization: Bearer with a secret key, in exactly one header."},
-	domain.CodeForbidden: {"The API key is valid, but its role does not include this operation.",
-		"Use a key with the role that detail names."},
-	domain.CodeCardDeclined: {"The bank or the provider refused the payment, and that is proved: no money was taken.",
-		"Show failure.message to the buyer. A new try is a new intent with a new key; the order can still be paid."},
-	domain.CodeNotFound: {"The path or the object does not exist, or it belongs to another merchant, which looks the same.",
-		"Check the id and the API key."},
-	domain.CodeMethodNotAllowed: {"The path exists, but not for this method.", "The Allow header lists the methods it knows."},
-	domain.CodeNotAcceptable:    {"The request accepts only media types in which there is no answer.", "Accept application/json, or leave the header out."},
-	domain.CodeKeyInProgress: {"A request with this key is still running. No second one was started.",
-		"Wait for Retry-After and send the same request with the same key. resource, once it is there, can be read meanwhile."},
-	domain.CodeKeyExpired: {"The key was used so long ago that its answer is no longer kept, but it is known that it was used.",
-		"Look at resource. Only a new intent gets a new key."},
-	domain.CodeOutOfStock: {"Fewer units are available than the order wants. The refusal is final for this key.",
-		"Order at most available units, as a new intent with a new key."},
-	domain.CodeOrderNotPayable: {"The order was cancelled or has expired.", "Place a new order."},
-	domain.CodeChargeInProgress: {"Another charge of the order is open: it may still take the money. A second one could take it twice.",
-		"Read the charge that charge_id names until it is decided. Do not make a new key to get around this."},
-	domain.CodeOrderAlreadyPaid:   {"The order is paid. Nothing was charged by this request.", "Show the buyer the order."},
-	domain.CodeCartAlreadyOrdered: {"The cart has become the order that order_id names, and no longer changes.", "Go on with that order, or start a new cart."},
-	domain.CodeChargeAbandoned: {"Nobody came back for the charge, so it was fenced at the provider before it took any money. It never can.",
-		"Start a new charge with a new key."},
-	domain.CodeTotalChanged: {"The order comes to another total than expected_total, usually because a price has changed.",
-		"Show the buyer the total and, if it is accepted, send it as a new intent."},
-	domain.CodeVersionConflict:      {"The object has moved on since it was read.", "Read it again and decide again."},
-	domain.CodeBodyTooLarge:         {"The body is larger than 64 KiB.", "Send less."},
-	domain.CodeUnsupportedMediaType: {"The body is not declared as application/json, or it has a Content-Encoding.", "Send plain JSON as application/json."},
-	domain.CodeHeadersTooLarge:      {"The headers are larger than 16 KiB.", "Send less, above all shorter cookies and keys."},
-	domain.CodeValidationFailed: {"The body is well-formed, but values in it are not allowed.",
-		"errors lists all of them with JSON pointers. The idempotency key was not used; the corrected request may use it."},
-	domain.CodeKeyReused: {"The key was used before with a request that means something else. The first one is untouched.",
-		"If this is a new intent, make a new key. If it is a retry, send exactly what was sent first."},
-	domain.CodeCardDataNotAccepted: {"Something in the body looks like the number of a payment card. It was neither stored nor logged.",
-		"Collect cards only with the provider's own elements and send the token it gives you."},
-	domain.CodeRateLimited:            {"The API key has sent more requests than it may.", "Wait for Retry-After, then send the same request with the same key."},
-	domain.CodeInternal:               {"A fault of the service. Its details are in its log under request_id.", "Send the same request with the same key; it is safe. Report request_id if it stays."},
-	domain.CodeProviderUnavailable:    {"The payment provider could not be reached, and it is proved that nothing was sent.", "Wait for Retry-After and send the same request with the same key."},
-	domain.CodeTemporarilyUnavailable: {"The service or its database cannot answer right now. What the request asked for may or may not have happened.", "Wait for Retry-After and send the same request with the same key: it finds out, and does nothing twice."},
+// problemPage is what the page behind a problem's type shows (RFC 9457, section 3.1.1).
+type problemPage struct {
+	Title, Code     string
+	Status          int
+	Cause, Cure     template.HTML
+	Key             string // what has become of the idempotency key
+	Members         []memberView
+	Request, Answer string
+	Operations      []operationView
 }
 
-var explanationPage = template.Must(template.New("problem").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Code}}</title></head>
-<body><h1>{{.Title}}</h1><p><code>{{.Status}} {{.Code}}</code></p>
-<h2>Why it comes up</h2><p>{{.Cause}}</p><h2>What to do</h2><p>{{.Cure}}</p></body></html>
-`))
-
-// explain serves the page behind a problem's type (RFC 9457, section 3.1.1).
-func (a *API) explain(c echo.Context) error {
-	code := domain.Code(c.Param("slug"))
-	row, ok := problems[code]
-	if !ok {
-		return domain.E(domain.CodeNotFound, nil, "no such problem")
+// explained are the pages of all problems. They are made once: a page that anybody may ask for must cost nothing.
+var explained = sync.OnceValues(func() (map[domain.Code]file, error) {
+	d, err := contract()
+	if err != nil {
+		return nil, err
 	}
-	var page bytes.Buffer
-	err := explanationPage.Execute(&page, map[string]any{"Code": code, "Title": row.title, "Status": row.status,
-		"Cause": explanations[code].Cause, "Cure": explanations[code].Cure})
+	all := map[domain.Code]file{}
+	for code := range problems {
+		if all[code], err = render("problem.html", d.explain(code)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+})
+
+// explain serves the page of one problem.
+func (a *API) explain(c echo.Context) error {
+	all, err := explained()
 	if err != nil {
 		return err
 	}
-	return c.HTMLBlob(http.StatusOK, page.Bytes())
+	page, known := all[domain.Code(c.Param("slug"))]
+	if !known {
+		return domain.E(domain.CodeNotFound, nil, "no such problem")
+	}
+	return serve(c, page)
+}
+
+// explain puts together what is known of a problem: its status from the table, the words from the explanations, and the
+// example from the document.
+func (d *document) explain(code domain.Code) problemPage {
+	row, words := problems[code], explanations[code]
+	shown := d.Components.Examples.find(string(code))
+	page := problemPage{Title: row.title, Code: string(code), Status: row.status, Cause: markdownLine(words.Cause), Cure: markdownLine(words.Cure), Key: keyAfter(code),
+		Request: strings.TrimSpace(shown.Request), Answer: answerText(row.status, shown)}
+	if s := d.Components.Schemas.find(string(code)); s != nil {
+		page.Members = d.ownMembers(s)
+		for i := range page.Members {
+			if to := &page.Members[i].Type; to.Href != "" {
+				to.Href = "/docs" + to.Href // objects are described in the reference
+			}
+		}
+	}
+	for _, path := range d.Paths {
+		for _, op := range path.Value.operations() {
+			v := d.operation(path, op.Name, op.Value)
+			if slices.ContainsFunc(v.Answers, func(a answerView) bool { return slices.Contains(a.Problems, string(code)) }) {
+				page.Operations = append(page.Operations, v)
+			}
+		}
+	}
+	if len(page.Operations) > manyOperations {
+		page.Operations = nil
+	}
+	return page
+}
+
+// manyOperations is how many a page lists. A problem of nearly everything is explained by itself.
+const manyOperations = 10
+
+// answerText writes an example as it would come over the wire.
+func answerText(status int, e example) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "HTTP/1.1 %d %s\nContent-Type: %s\n", status, http.StatusText(status), problemJSON)
+	for _, h := range e.ResponseHeaders {
+		out.WriteString(h.Name + ": " + h.Value + "\n")
+	}
+	out.WriteString("\n" + pretty(&e.Value))
+	return out.String()
+}
+
+// keyAfter says what a refusal leaves of the idempotency key it came with. It follows from the kind alone, and it is what
+// a client must know before it decides how to try again.
+func keyAfter(code domain.Code) string {
+	switch row := problems[code]; {
+	case code.Final():
+		return "When the request had a key, this is the answer under it for good: it is stored, and the same key gives it again. " +
+			"A new try is a new intent, so it gets a new key."
+	case code == domain.CodeKeyReused:
+		return "The key belongs to the first request, and nothing about that has changed. Sent again as it was first, it gets the first answer."
+	case code == domain.CodeKeyExpired:
+		return "The key stays used until its tombstone is forgotten, 400 days later. It never runs a second time meanwhile."
+	case code == domain.CodeKeyInProgress:
+		return "The key is in use by the first request. Keep it: sent again, it gets the answer of that one."
+	case row.status >= http.StatusInternalServerError || code == domain.CodeRateLimited:
+		return "Nothing is stored as the answer. Keep the key and send the same request with it: whatever was done is found, and nothing is done twice. " +
+			"A new key would be a new intent."
+	case code == domain.CodeMethodNotAllowed:
+		return "No operation was reached, so no key was looked at."
+	default:
+		return "The request was refused before its key was looked at. The key is still free, and the mended request may use it."
+	}
 }

@@ -30,6 +30,8 @@ func (a *API) routes() []route {
 		{get, "/healthz", "", nil, a.health, ""},
 		{get, "/readyz", "", nil, a.ready, ""},
 		{get, "/problems/:slug", "", nil, a.explain, ""},
+		{get, "/openapi.yaml", "", nil, a.openapi, ""},
+		{get, "/docs", "", nil, a.docs, ""},
 
 		{post, "/v1/products", write, nil, a.createProduct, domain.OpProductsCreate},
 		{get, "/v1/products", read, list, a.listProducts, ""},

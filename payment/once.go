@@ -130,24 +130,24 @@ func (s *Service) reply(claim repository.Claim, record domain.KeyRecord, instanc
 // The refusals that come from a key instead of from what was asked. They are never stored: the record stays as it is.
 
 func inProgress(resource string, expires time.Time, cause error) error {
-	return keyRefusal(domain.CodeKeyInProgress, resource, expires, time.Second, cause,
-		"a request with this idempotency key is still running; send it again with the same key")
-}
-
-func keyReused(expires time.Time) error {
-	return keyRefusal(domain.CodeKeyReused, "", expires, 0, nil,
-		"the idempotency key was used with other parameters; a new intent needs a new key")
-}
-
-func keyExpired(record domain.KeyRecord) error {
-	return keyRefusal(domain.CodeKeyExpired, record.ResourceID, record.ExpiresAt, 0, nil,
-		"this was answered so long ago that the answer is no longer kept; it is not done again, look at what it made")
-}
-
-func keyRefusal(code domain.Code, resource string, expires time.Time, after time.Duration, cause error, detail string) error {
 	var fields domain.Fields
 	if resource != "" {
 		fields = domain.Fields{"resource": resource}
 	}
-	return domain.EKey(code, fields, expires, after, cause, detail)
+	return domain.EKey(domain.CodeKeyInProgress, fields, expires, time.Second, cause,
+		"a request with this idempotency key is still running; send it again with the same key")
+}
+
+func keyReused(expires time.Time) error {
+	return domain.EKey(domain.CodeKeyReused, nil, expires, 0, nil,
+		"the idempotency key was used with other parameters; a new intent needs a new key")
+}
+
+func keyExpired(record domain.KeyRecord) error {
+	fields := domain.Fields{"resource": nil} // a refusal made nothing to look at
+	if record.ResourceID != "" {
+		fields["resource"] = record.ResourceID
+	}
+	return domain.EKey(domain.CodeKeyExpired, fields, record.ExpiresAt, 0, nil,
+		"this was answered so long ago that the answer is no longer kept; it is not done again, look at what it made")
 }

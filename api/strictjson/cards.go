@@ -3,6 +3,9 @@ package strictjson
 import (
 	"regexp"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // HasCardNumber reports whether something that looks like a payment card's number stands anywhere in the object: in a
@@ -34,8 +37,37 @@ const shortestCard, longestCard = 13, 19 // digits, by ISO/IEC 7812-1
 //
 // Digits that touch a letter or an underscore are part of an id, digits behind a decimal point are a fraction, and up to
 // 15 of them behind a plus sign are a telephone number (ITU-T E.164); none of these count.
+//
+// A number is one in any script: full-width digits, no-break spaces, typographic dashes, and dots between the groups in
+// which cards are printed change nothing for whoever reads it.
 func LooksLikeCard(s string) bool {
+	s = dotted.ReplaceAllString(strings.Map(plainDigits, s), "$1 $2 $3 $4")
 	return cardInText(s) && cardInText(uuids.ReplaceAllString(s, ";"))
+}
+
+// dotted is a number in the groups in which cards are printed, with dots between them. Other dots are decimal points.
+var dotted = regexp.MustCompile(`\b(\d{4})\.(\d{4,6})\.(\d{4,5})\b\.?(\d{4})?\b`)
+
+// plainDigits writes digits, blanks and dashes of all scripts as the ASCII ones, and leaves out what cannot be seen.
+func plainDigits(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+		return r
+	case unicode.Is(unicode.Nd, r):
+		for zero := r; ; zero-- { // the digits of a script stand in a row of ten
+			if !unicode.Is(unicode.Nd, zero-1) || r-zero == 9 {
+				return '0' + (r-zero)%10
+			}
+		}
+	case unicode.Is(unicode.Zs, r):
+		return ' '
+	case unicode.Is(unicode.Pd, r), r == '\u2212': // the minus sign
+		return '-'
+	case unicode.Is(unicode.Cf, r):
+		return -1
+	default:
+		return r
+	}
 }
 
 // uuids are full of digits and dashes. Some would pass for a card, so they are taken out when a text is suspected.
