@@ -116,7 +116,7 @@ func project(t *testing.T) *types.Project {
 }
 
 // unasked are the services without a health check, and why they have none.
-var unasked = map[string]string{"migrate": "it ends", "seed": "it ends", "worker": "it serves nothing"}
+var unasked = map[string]string{"migrate": "it ends", "seed": "it ends"}
 
 func TestCompose_ServicesAreWatchedAndClosedToTheNetwork(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,10 @@ var outsideTx = map[string]string{
 	"repository/store.go:Ready":             "it reads one row before there is anything to write",
 	"repository/database.go:EnsureDatabase": "CREATE DATABASE cannot run in a transaction",
 	"repository/migrate.go":                 "migrations have a connection of their own and touch no money",
+	"repository/scope.go:BeginTx":           "it is how a transaction begins",
+	"repository/role.go":                    "a role belongs to the server, not to a database, and only migrations make it",
 	"repository/localpg/start.go:ping":      "it reads a setting of the server that it has started",
+	"repository/localpg/start.go:equip":     "it gives a right to a role of the server that it has started",
 }
 
 var (

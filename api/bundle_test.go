@@ -54,19 +54,19 @@ func setup(t *testing.T) *bundle {
 		Store: db.Store, Provider: adapter, Present: api.Present, NewID: payment.NewID, Log: log,
 		Lease: 30 * time.Second, Retention: domain.RetentionPolicy{Default: domain.Retention{Answer: 720 * time.Hour, Tombstone: 9600 * time.Hour}}, KeyHorizon: 23 * time.Hour, OrderTTL: 30 * time.Minute, Grace: 10 * time.Second,
 	}}
-	ctx := t.Context()
+	ctx := repository.AsSystem(t.Context())
 	require.NoError(t, db.Store.InTx(ctx, func(tx *repository.Tx) error {
 		for _, merchant := range []string{"mrc_alpha", "mrc_beta"} {
 			if err := tx.EnsureMerchant(ctx, merchant, merchant); err != nil {
 				return err
 			}
 		}
-		for secret, key := range map[string]domain.Caller{
-			alpha:  {MerchantID: "mrc_alpha", APIKeyID: "key_alpha", Role: domain.RoleOperator},
-			beta:   {MerchantID: "mrc_beta", APIKeyID: "key_beta", Role: domain.RoleWrite},
-			reader: {MerchantID: "mrc_alpha", APIKeyID: "key_reader", Role: domain.RoleRead},
+		for secret, key := range map[string]domain.APIKey{
+			alpha:  {MerchantID: "mrc_alpha", ID: "key_alpha", Role: domain.RoleOperator},
+			beta:   {MerchantID: "mrc_beta", ID: "key_beta", Role: domain.RoleWrite},
+			reader: {MerchantID: "mrc_alpha", ID: "key_reader", Role: domain.RoleRead},
 		} {
-			if err := tx.EnsureAPIKey(ctx, key.MerchantID, key.APIKeyID, secret, key.Role); err != nil {
+			if err := tx.EnsureAPIKey(ctx, key, secret); err != nil {
 				return err
 			}
 		}
@@ -99,7 +99,7 @@ func (b *bundle) otherReplica() string {
 }
 
 // system is a context for what is done without anybody asking over HTTP.
-func (b *bundle) system() context.Context { return b.t.Context() }
+func (b *bundle) system() context.Context { return repository.AsSystem(b.t.Context()) }
 
 func (b *bundle) product(sku, prices string) string {
 	b.t.Helper()

@@ -2,9 +2,13 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"payonce/api"
+	"payonce/migrations"
 )
 
 // Answers that are in the document and that no other test of the suite gets.
@@ -50,4 +54,16 @@ func TestContract_AnOrderThatHasEndedIsNeitherPaidNorSentElsewhere(t *testing.T)
 	require.Equal(t, "canceled", refused.text("order_status"))
 	b.send(alpha, http.MethodPut, "/v1/orders/"+order+"/shipping_address", `{"line1":"1 Street","city":"Town","postal_code":"12345","country":"DE"}`).
 		problem(http.StatusConflict, "version-conflict")
+}
+
+func TestContract_WhoAsksTooMuchIsToldWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	server := httptest.NewServer(contracted(t, api.New(api.Options{
+		Payments: b.service, SchemaVersion: migrations.Latest(), KeyRate: api.Rate{PerSecond: 0.001, Burst: 1},
+	})))
+	t.Cleanup(server.Close)
+	auth := header{"Authorization", "Bearer " + alpha}
+	require.Equal(t, http.StatusOK, b.do(t.Context(), server.URL, http.MethodGet, "/v1/orders", "", auth).status)
+	b.do(t.Context(), server.URL, http.MethodGet, "/v1/orders", "", auth).problem(http.StatusTooManyRequests, "rate-limited")
 }

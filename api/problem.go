@@ -105,6 +105,7 @@ func (a *API) fail(err error, c echo.Context) {
 	ctx, requestID := c.Request().Context(), requestIDOf(c)
 	err = classify(err)
 	code := domain.CodeOf(err)
+	c.Set(problemKey, code)
 	switch code {
 	case domain.CodeInternal:
 		a.log.ErrorContext(ctx, "request failed", "request_id", requestID, "route", c.Path(), "error", err)

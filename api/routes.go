@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"payonce/domain"
+	"payonce/repository"
 )
 
 // route is one line of the table: what can be asked, who may ask it, which query parameters it knows, and, when it needs
@@ -71,7 +72,7 @@ func callerOf(c echo.Context) domain.Caller {
 func (a *API) guard(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if r.role != "" {
-			caller, err := a.authenticate(c.Request())
+			caller, err := a.admit(c)
 			if err != nil {
 				return err
 			}
@@ -79,6 +80,7 @@ func (a *API) guard(r route) echo.HandlerFunc {
 				return domain.E(domain.CodeForbidden, nil, "the API key has the role %q, and this needs %q", caller.Role, r.role)
 			}
 			c.Set(callerKey, caller)
+			c.SetRequest(c.Request().WithContext(repository.AsMerchant(c.Request().Context(), caller.MerchantID)))
 		}
 		if r.role != "" && !acceptsJSON(c.Request().Header.Values("Accept")) {
 			return domain.E(domain.CodeNotAcceptable, nil, "answers are application/json")
@@ -88,25 +90,6 @@ func (a *API) guard(r route) echo.HandlerFunc {
 		}
 		return r.handle(c)
 	}
-}
-
-// authenticate finds out who asks. Whatever is wrong with the header or the key, the refusal is the same, so that it
-// tells a guesser nothing. Keys in the query are never looked at: they would end up in logs.
-func (a *API) authenticate(r *http.Request) (domain.Caller, error) {
-	refusal := domain.E(domain.CodeUnauthenticated, nil, "no valid API key was given; send it as Authorization: Bearer <key>")
-	values := r.Header.Values("Authorization")
-	if len(values) != 1 {
-		return domain.Caller{}, refusal
-	}
-	scheme, secret, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > 255 {
-		return domain.Caller{}, refusal
-	}
-	caller, err := a.store.CallerBySecret(r.Context(), secret)
-	if domain.CodeOf(err) == domain.CodeUnauthenticated {
-		return domain.Caller{}, refusal
-	}
-	return caller, err
 }
 
 // acceptsJSON reads Accept (RFC 9110, section 12.5.1) as far as it decides between JSON and nothing.

@@ -2,12 +2,10 @@ package api
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
-	"runtime/debug"
+	"net/netip"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -33,6 +31,14 @@ const (
 type Options struct {
 	Payments      *payment.Service
 	SchemaVersion uint // what /readyz expects of the database
+
+	Proxies     Proxies          // whose word is taken for where a request comes from; none: nobody's
+	KeyRate     Rate             // requests of one API key
+	FailureRate Rate             // requests without a valid API key, from one client address
+	Clock       func() time.Time // of rates and durations; nil means the system clock
+
+	Draining func() bool       // reports that the process is about to stop, so that /readyz says so; nil: never
+	Observer func(Observation) // is told about every request, by many goroutines at once; may be nil
 }
 
 // API is the HTTP interface.
@@ -41,16 +47,33 @@ type API struct {
 	payments *payment.Service
 	log      *slog.Logger
 	newID    func(prefix string) string
+	now      func() time.Time
 	schema   uint
+	proxies  Proxies
+	limits   limits
+	draining func() bool
+	observer func(Observation)
 	echo     *echo.Echo
 }
 
 // New builds the interface. It is an http.Handler with every route of the table.
 func New(o Options) *API {
-	a := &API{store: o.Payments.Store, payments: o.Payments, log: o.Payments.Log, newID: o.Payments.NewID, schema: o.SchemaVersion, echo: echo.New()}
+	if o.Clock == nil {
+		o.Clock = time.Now //nolint:forbidigo // durations and rates are no business time
+	}
+	if o.Draining == nil {
+		o.Draining = func() bool { return false }
+	}
+	if o.Observer == nil {
+		o.Observer = func(Observation) {}
+	}
+	a := &API{
+		store: o.Payments.Store, payments: o.Payments, log: o.Payments.Log, newID: o.Payments.NewID, now: o.Clock, schema: o.SchemaVersion,
+		proxies: o.Proxies, draining: o.Draining, observer: o.Observer, echo: echo.New(),
+		limits: limits{keys: newLimiter[string](o.KeyRate, o.Clock), failures: newLimiter[netip.Prefix](o.FailureRate, o.Clock)},
+	}
 	a.echo.HTTPErrorHandler = a.fail
-	// Nobody's word is taken for the caller's address: an X-Forwarded-For is only as true as whoever sends it.
-	a.echo.IPExtractor = echo.ExtractIPDirect()
+	a.echo.IPExtractor = func(r *http.Request) string { return a.proxies.client(r).String() } // the framework has an opinion of its own otherwise
 	a.echo.Pre(a.identify, a.observe, a.survive, headers, smallHeaders, budget)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, r.path, a.guard(r))
@@ -61,63 +84,25 @@ func New(o Options) *API {
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
 
-const requestIDKey = "request_id"
-
-func requestIDOf(c echo.Context) string {
-	id, _ := c.Get(requestIDKey).(string)
-	return id
+// securityHeaders keep browsers from doing anything with an answer but show it to the program that asked.
+var securityHeaders = [][2]string{
+	{"X-Content-Type-Options", "nosniff"},
+	{"Cache-Control", "no-store"},
+	{"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+	{"Referrer-Policy", "no-referrer"},
 }
 
-// identify gives each request a fresh id. It is for tracing and never a key, so a caller's own header is not taken over.
-func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		id := a.newID("req")
-		c.Set(requestIDKey, id)
-		c.Response().Header().Set("Request-Id", id)
-		return next(c)
-	}
-}
-
-// observe writes one line per request. The route's pattern is logged instead of the path, which holds ids, and neither
-// the query nor any header is.
-func (a *API) observe(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		start := time.Now() //nolint:forbidigo // measures a duration, which is no business time
-		err := next(c)
-		if err != nil {
-			c.Error(err) // writes the problem now, so that its status is logged
-		}
-		a.log.InfoContext(c.Request().Context(), "request", "request_id", requestIDOf(c), "method", c.Request().Method, "route", c.Path(),
-			"status", c.Response().Status, "replayed", c.Response().Header().Get("Idempotent-Replayed") == "true",
-			"duration_ms", time.Since(start).Milliseconds()) //nolint:forbidigo // as above
-		return nil
-	}
-}
-
-// survive turns a panic into a 500 for this one request.
-func (a *API) survive(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares this sentinel in the same way
-					panic(p)
-				}
-				a.log.ErrorContext(c.Request().Context(), "panic", "request_id", requestIDOf(c), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-				err = errors.New("panic in a handler")
-			}
-		}()
-		return next(c)
-	}
-}
-
-// headers keeps browsers from doing anything with an answer but show it to the program that asked.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Referrer-Policy", "no-referrer")
+		for _, header := range securityHeaders {
+			h.Set(header[0], header[1])
+		}
+		if len(c.Request().TransferEncoding) > 0 {
+			// A chunked request may have had a Content-Length as well; net/http follows the chunks and hides that. A proxy in
+			// front that followed the length would take the rest for another request, so nothing more is read (RFC 9112, 6.3).
+			h.Set("Connection", "close")
+		}
 		return next(c)
 	}
 }
@@ -154,9 +139,18 @@ func (a *API) health(c echo.Context) error {
 	return c.JSONBlob(http.StatusOK, encode(map[string]string{"status": "ok"}))
 }
 
-// ready says that requests can be served: the database answers and has the schema this program was built for.
+// readyBudget bounds the readiness check, whose caller has a short timeout of its own.
+const readyBudget = 2 * time.Second
+
+// ready says that requests can be served: the process is not about to stop, the database answers, and it has the schema
+// this program was built for. A pool that is full is no reason to be taken out: the others would get that load, too.
 func (a *API) ready(c echo.Context) error {
-	if err := a.store.Ready(c.Request().Context(), a.schema); err != nil {
+	if a.draining() {
+		return domain.ELater(domain.CodeTemporarilyUnavailable, retryAfter, nil, "this process is about to stop")
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), readyBudget)
+	defer cancel()
+	if err := a.store.Ready(ctx, a.schema); err != nil {
 		return domain.ELater(domain.CodeTemporarilyUnavailable, retryAfter, err, "the database is not ready for this program")
 	}
 	return c.JSONBlob(http.StatusOK, encode(map[string]any{"status": "ready", "schema_version": a.schema}))

@@ -49,5 +49,8 @@ func (r *run) takeOver(ctx context.Context, record domain.KeyRecord) (domain.Rec
 		r.generation, r.resumed = lease.Generation, true
 		return err
 	})
+	if err == nil && r.Resumed != nil {
+		r.Resumed(r.by)
+	}
 	return record.Point, err
 }

@@ -24,6 +24,12 @@ import (
 
 const merchant = "mrc_test"
 
+// asMerchant is what authentication would make of a request's context.
+func asMerchant(t testing.TB) context.Context { return repository.AsMerchant(t.Context(), merchant) }
+
+// asSystem is the context of the worker's loops.
+func asSystem(t testing.TB) context.Context { return repository.AsSystem(t.Context()) }
+
 // bundle is a service over a database of its own and a simulated Stripe of its own, spoken to over real HTTP.
 type bundle struct {
 	*payment.Service
@@ -46,7 +52,7 @@ func setup(t testing.TB, options ...func(*repository.Options)) *bundle {
 	b := &bundle{t: t, simURL: server.URL, db: repositorytest.New(t, options...), between: &interposed{Provider: adapter}}
 	b.between.store = b.db.Store
 	b.Service = b.service()
-	ctx := t.Context()
+	ctx := asMerchant(t)
 	require.NoError(t, b.Store.InTx(ctx, func(tx *repository.Tx) error { return tx.EnsureMerchant(ctx, merchant, "Test") }))
 	made, err := b.CreateProduct(ctx, b.request(), payment.CreateProduct{SKU: "mug", Name: "Mug", Active: true,
 		Prices: []domain.Price{{Currency: domain.EUR, UnitAmount: 1999}}, Metadata: map[string]string{}})
@@ -84,7 +90,7 @@ func present(p payment.Presentation) domain.Answer {
 // simGet reads one of the simulator's control pages.
 func (b *bundle) simGet(path string, into any) {
 	b.t.Helper()
-	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.simURL+path, http.NoBody)
+	r, err := http.NewRequestWithContext(asMerchant(b.t), http.MethodGet, b.simURL+path, http.NoBody)
 	require.NoError(b.t, err)
 	answer, err := http.DefaultClient.Do(r)
 	require.NoError(b.t, err)
@@ -150,7 +156,7 @@ func again(r payment.Request) payment.Request {
 
 func (b *bundle) order(quantity int64) string {
 	b.t.Helper()
-	reply, err := b.CreateOrder(b.t.Context(), b.request(), b.orderCommand(quantity))
+	reply, err := b.CreateOrder(asMerchant(b.t), b.request(), b.orderCommand(quantity))
 	require.NoError(b.t, err)
 	require.Equal(b.t, http.StatusCreated, reply.Answer.Status, string(reply.Answer.Body))
 	return reply.Resource

@@ -23,21 +23,21 @@ func TestCharge_TakesTheOrdersTotalOnce(t *testing.T) {
 	order := b.order(2)
 	request := b.request()
 
-	first, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	first, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, first.Answer.Status, string(first.Answer.Body))
 	require.False(t, first.Replayed)
 
-	paid, err := b.Store.Order(t.Context(), merchant, order)
+	paid, err := b.Store.Order(asMerchant(t), merchant, order)
 	require.NoError(t, err)
 	require.Equal(t, domain.OrderPaid, paid.Status)
 	require.Equal(t, int64(3998), paid.AmountPaid)
 	require.Equal(t, first.Resource, *paid.ChargeID)
-	stock, err := b.Store.Stock(t.Context(), merchant, b.product)
+	stock, err := b.Store.Stock(asMerchant(t), merchant, b.product)
 	require.NoError(t, err)
 	require.Equal(t, domain.Stock{ProductID: b.product, OnHand: 98, Reserved: 0}, stock)
 
-	second, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	second, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 	require.NoError(t, err)
 	require.True(t, second.Replayed)
 	require.Equal(t, request.RequestID, second.OriginalID)
@@ -52,7 +52,7 @@ func TestCharge_TakesTheOrdersTotalOnce(t *testing.T) {
 func TestCharge_WorksWithOneConnection(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *repository.Options) { o.MaxConns = 1 })
-	reply, err := b.CreateCharge(t.Context(), b.request(), card(b.order(1), goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), b.request(), card(b.order(1), goodCard))
 	require.NoError(t, err, "a use of the pool inside a transaction would wait for itself")
 	require.Equal(t, http.StatusCreated, reply.Answer.Status)
 }
@@ -61,20 +61,20 @@ func TestCharge_DeclineIsFinalAndANewKeyMayTryAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	order, request := b.order(1), b.request()
-	first, err := b.CreateCharge(t.Context(), request, card(order, badCard))
+	first, err := b.CreateCharge(asMerchant(t), request, card(order, badCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusPaymentRequired, first.Answer.Status)
-	second, err := b.CreateCharge(t.Context(), again(request), card(order, badCard))
+	second, err := b.CreateCharge(asMerchant(t), again(request), card(order, badCard))
 	require.NoError(t, err)
 	require.True(t, second.Replayed)
 	require.Equal(t, first.Answer, second.Answer)
 
-	charge, err := b.Store.Charge(t.Context(), merchant, first.Resource)
+	charge, err := b.Store.Charge(asMerchant(t), merchant, first.Resource)
 	require.NoError(t, err)
 	require.Equal(t, domain.ChargeFailed, charge.Status)
 	require.Equal(t, "card_declined", charge.Failure.Code)
 
-	third, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	third, err := b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, third.Answer.Status)
 	require.Equal(t, 1, b.audit(order).Succeeded)
@@ -84,10 +84,10 @@ func TestCharge_UnusablePaymentMethodIsAProvedRefusal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	order := b.order(1)
-	reply, err := b.CreateCharge(t.Context(), b.request(), card(order, "pm_nobody_knows"))
+	reply, err := b.CreateCharge(asMerchant(t), b.request(), card(order, "pm_nobody_knows"))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusPaymentRequired, reply.Answer.Status)
-	reply, err = b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	reply, err = b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, reply.Answer.Status)
 }
@@ -101,7 +101,7 @@ func TestCharge_FiftyAtOnceWithOneKey_OneIntentConfirmedOnce(t *testing.T) {
 	for i := range replies {
 		all.Go(func() {
 			var err error
-			replies[i], err = b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			replies[i], err = b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 			if err != nil {
 				require.Equal(t, domain.CodeKeyInProgress, domain.CodeOf(err), "%v", err)
 			}
@@ -133,7 +133,7 @@ func TestCharge_FiftyAtOnceWithFiftyKeys_OnePayment(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range statuses {
 		all.Go(func() {
-			reply, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 			require.NoError(t, err)
 			statuses[i] = reply.Answer.Status
 		})
@@ -154,14 +154,14 @@ func TestCharge_SameKeyOtherPayment_RefusedAlsoWhileRunning(t *testing.T) {
 	var inside error
 	b.between.before = func(kind string) *provider.Result {
 		if kind == "confirm" {
-			_, inside = b.service().CreateCharge(t.Context(), again(request), card(order, badCard))
+			_, inside = b.service().CreateCharge(asMerchant(t), again(request), card(order, badCard))
 		}
 		return nil
 	}
-	_, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	_, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, domain.CodeKeyReused, domain.CodeOf(inside))
-	_, err = b.CreateCharge(t.Context(), again(request), card(order, badCard))
+	_, err = b.CreateCharge(asMerchant(t), again(request), card(order, badCard))
 	require.Equal(t, domain.CodeKeyReused, domain.CodeOf(err))
 }
 
@@ -173,12 +173,12 @@ func TestCharge_WhileAnotherIsOpen_RefusedWithItsID(t *testing.T) {
 	b.between.before = func(kind string) *provider.Result {
 		if kind == "confirm" {
 			var err error
-			inside, err = b.service().CreateCharge(t.Context(), b.request(), card(order, goodCard))
+			inside, err = b.service().CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 			require.NoError(t, err)
 		}
 		return nil
 	}
-	_, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	_, err := b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"type":"charge-in-progress"}`, string(inside.Answer.Body))
 }
@@ -192,11 +192,11 @@ func TestCharge_WaitIsOverWhileAnotherRuns_InProgressWithPointer(t *testing.T) {
 		if kind == "confirm" {
 			impatient := again(request)
 			impatient.Wait = 0
-			_, inside = b.service().CreateCharge(t.Context(), impatient, card(order, goodCard))
+			_, inside = b.service().CreateCharge(asMerchant(t), impatient, card(order, goodCard))
 		}
 		return nil
 	}
-	reply, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 	require.NoError(t, err)
 	var refusal *domain.Error
 	require.ErrorAs(t, inside, &refusal)
@@ -209,11 +209,11 @@ func TestCharge_CallerHangsUpAfterTheClaim_TheResultIsStillWrittenDown(t *testin
 	t.Parallel()
 	b := setup(t)
 	order, request := b.order(1), b.request()
-	ctx, hangUp := context.WithCancel(t.Context())
+	ctx, hangUp := context.WithCancel(asMerchant(t))
 	b.between.before = func(string) *provider.Result { hangUp(); return nil }
 	_, err := b.CreateCharge(ctx, request, card(order, goodCard))
 	require.NoError(t, err)
-	reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 	require.NoError(t, err)
 	require.True(t, reply.Replayed)
 	require.Equal(t, http.StatusCreated, reply.Answer.Status)
@@ -233,12 +233,12 @@ func TestCharge_NothingSent_SameKeyGoesOn(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+			_, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 			require.Equal(t, domain.CodeProviderUnavailable, domain.CodeOf(err))
 			require.Zero(t, b.audit(order).Succeeded)
 
 			down = false
-			reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 			require.NoError(t, err)
 			require.Equal(t, http.StatusCreated, reply.Answer.Status)
 			require.Equal(t, 1, b.audit(order).PaymentIntents)
@@ -265,11 +265,11 @@ func TestCharge_AnswerIsAboutSomethingElse_NeverTakenForSuccess(t *testing.T) {
 				}
 				return r
 			}
-			reply, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 			require.NoError(t, err)
 			require.Equal(t, http.StatusAccepted, reply.Answer.Status)
 			require.Positive(t, reply.RetryAfter)
-			charge, err := b.Store.Charge(t.Context(), merchant, reply.Resource)
+			charge, err := b.Store.Charge(asMerchant(t), merchant, reply.Resource)
 			require.NoError(t, err)
 			require.Equal(t, domain.ChargeUnknown, charge.Status)
 		})
@@ -285,7 +285,7 @@ func TestOrder_FiftyAtOnceWithOneKey_OneOrder(t *testing.T) {
 	for i := range replies {
 		all.Go(func() {
 			var err error
-			replies[i], err = b.CreateOrder(t.Context(), again(request), b.orderCommand(2))
+			replies[i], err = b.CreateOrder(asMerchant(t), again(request), b.orderCommand(2))
 			require.NoError(t, err)
 		})
 	}
@@ -298,7 +298,7 @@ func TestOrder_FiftyAtOnceWithOneKey_OneOrder(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, first)
-	stock, err := b.Store.Stock(t.Context(), merchant, b.product)
+	stock, err := b.Store.Stock(asMerchant(t), merchant, b.product)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), stock.Reserved)
 }
@@ -306,14 +306,14 @@ func TestOrder_FiftyAtOnceWithOneKey_OneOrder(t *testing.T) {
 func TestOrder_LastUnit_SoldOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.SetStock(t.Context(), merchant, b.product, 1)
+	_, err := b.SetStock(asMerchant(t), merchant, b.product, 1)
 	require.NoError(t, err)
 	count := map[int]int{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			reply, err := b.CreateOrder(t.Context(), b.request(), b.orderCommand(1))
+			reply, err := b.CreateOrder(asMerchant(t), b.request(), b.orderCommand(1))
 			require.NoError(t, err)
 			mu.Lock()
 			defer mu.Unlock()
@@ -328,12 +328,12 @@ func TestOrder_OutOfStockIsFinalAndReplayed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	request := b.request()
-	first, err := b.CreateOrder(t.Context(), request, b.orderCommand(101))
+	first, err := b.CreateOrder(asMerchant(t), request, b.orderCommand(101))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusConflict, first.Answer.Status)
-	_, err = b.SetStock(t.Context(), merchant, b.product, 1000)
+	_, err = b.SetStock(asMerchant(t), merchant, b.product, 1000)
 	require.NoError(t, err)
-	second, err := b.CreateOrder(t.Context(), again(request), b.orderCommand(101))
+	second, err := b.CreateOrder(asMerchant(t), again(request), b.orderCommand(101))
 	require.NoError(t, err)
 	require.True(t, second.Replayed)
 	require.Equal(t, first.Answer, second.Answer)
@@ -344,9 +344,9 @@ func TestOrder_RefusedByTheCatalogue_LeavesTheKeyFree(t *testing.T) {
 	b := setup(t)
 	request, command := b.request(), b.orderCommand(1)
 	command.Items[0].ProductID = "prd_unknown"
-	_, err := b.CreateOrder(t.Context(), request, command)
+	_, err := b.CreateOrder(asMerchant(t), request, command)
 	require.Equal(t, domain.CodeValidationFailed, domain.CodeOf(err))
-	reply, err := b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	reply, err := b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, reply.Answer.Status)
 }
@@ -356,7 +356,7 @@ func TestOrder_SameProductInTwoLines_IsOneLine(t *testing.T) {
 	b := setup(t)
 	command := b.orderCommand(1)
 	command.Items = append(command.Items, payment.OrderLine{ProductID: b.product, Quantity: 2})
-	reply, err := b.CreateOrder(t.Context(), b.request(), command)
+	reply, err := b.CreateOrder(asMerchant(t), b.request(), command)
 	require.NoError(t, err)
 	var order domain.Order
 	require.NoError(t, json.Unmarshal(reply.Answer.Body, &order))
@@ -368,9 +368,9 @@ func TestOrder_PricesAreFrozen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	order := b.order(1)
-	_, err := b.UpdateProduct(t.Context(), merchant, b.product, payment.UpdateProduct{Prices: []domain.Price{{Currency: domain.EUR, UnitAmount: 9999}}})
+	_, err := b.UpdateProduct(asMerchant(t), merchant, b.product, payment.UpdateProduct{Prices: []domain.Price{{Currency: domain.EUR, UnitAmount: 9999}}})
 	require.NoError(t, err)
-	placed, err := b.Store.Order(t.Context(), merchant, order)
+	placed, err := b.Store.Order(asMerchant(t), merchant, order)
 	require.NoError(t, err)
 	require.Equal(t, int64(1999), placed.Total)
 }
@@ -385,19 +385,19 @@ func TestExpireOrders_GivesTheStockBackButNotUnderAnOpenCharge(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := b.CreateCharge(t.Context(), b.request(), card(beingPaid, goodCard))
+	_, err := b.CreateCharge(asMerchant(t), b.request(), card(beingPaid, goodCard))
 	require.NoError(t, err)
 	b.db.Exec(t, `UPDATE orders SET expires_at = now() - interval '1 minute'`)
 
-	expired, err := b.ExpireOrders(t.Context(), 10)
+	expired, err := b.ExpireOrders(asSystem(t), 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, expired)
-	order, err := b.Store.Order(t.Context(), merchant, forgotten)
+	order, err := b.Store.Order(asMerchant(t), merchant, forgotten)
 	require.NoError(t, err)
 	require.Equal(t, domain.OrderExpired, order.Status)
-	stock, err := b.Store.Stock(t.Context(), merchant, b.product)
+	stock, err := b.Store.Stock(asMerchant(t), merchant, b.product)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), stock.Reserved, "the order that is being paid keeps its units")
-	_, err = b.CreateCharge(t.Context(), b.request(), card(forgotten, goodCard))
+	_, err = b.CreateCharge(asMerchant(t), b.request(), card(forgotten, goodCard))
 	require.NoError(t, err, "refused with a stored answer")
 }

@@ -49,11 +49,11 @@ func (b *bundle) killed(work func()) {
 
 // latestCharge is the charge the order points to.
 func (b *bundle) latestCharge(order string) (domain.Charge, error) {
-	o, err := b.Store.Order(b.t.Context(), merchant, order)
+	o, err := b.Store.Order(asMerchant(b.t), merchant, order)
 	if err != nil {
 		return domain.Charge{}, err
 	}
-	return b.Store.Charge(b.t.Context(), merchant, *o.ChargeID)
+	return b.Store.Charge(asMerchant(b.t), merchant, *o.ChargeID)
 }
 
 func (b *bundle) mended() { b.between.before, b.between.after = nil, nil }
@@ -92,19 +92,19 @@ func TestCrash_SameKeyAgain_EndsAsIfNothingHadHappened(t *testing.T) {
 				b := setup(t)
 				order, request := b.order(1), b.request()
 				b.dies(crash.kind, crash.sent)
-				b.killed(func() { _, _ = b.CreateCharge(t.Context(), request, card(order, method)) })
+				b.killed(func() { _, _ = b.CreateCharge(asMerchant(t), request, card(order, method)) })
 				b.mended()
 
 				impatient := again(request)
 				impatient.Wait = 0
-				_, err := b.CreateCharge(t.Context(), impatient, card(order, method))
+				_, err := b.CreateCharge(asMerchant(t), impatient, card(order, method))
 				require.Equal(t, domain.CodeKeyInProgress, domain.CodeOf(err), "while the lease lives, nobody else goes on")
 
 				b.leaseEnds()
-				reply, err := b.CreateCharge(t.Context(), again(request), card(order, method))
+				reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, method))
 				require.NoError(t, err)
 				require.Equal(t, status, reply.Answer.Status, string(reply.Answer.Body))
-				replay, err := b.CreateCharge(t.Context(), again(request), card(order, method))
+				replay, err := b.CreateCharge(asMerchant(t), again(request), card(order, method))
 				require.NoError(t, err)
 				require.Equal(t, reply.Answer, replay.Answer)
 
@@ -126,17 +126,17 @@ func TestCrash_RecoveryFirst_FindsOutOrFencesAndNeverTakesMoney(t *testing.T) {
 			b := setup(t)
 			order, request := b.order(1), b.request()
 			b.dies(crash.kind, crash.sent)
-			b.killed(func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+			b.killed(func() { _, _ = b.CreateCharge(asMerchant(t), request, card(order, goodCard)) })
 			b.mended()
 			confirmedBefore := b.executed("/confirm")
 
 			b.longAgo()
-			settled, err := b.Recover(t.Context(), 10)
+			settled, err := b.Recover(asSystem(t), 10)
 			require.NoError(t, err)
 			require.Equal(t, 1, settled)
 			require.Equal(t, confirmedBefore, b.executed("/confirm"), "recovery never starts to take money")
 
-			reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 			require.NoError(t, err)
 			require.True(t, reply.Replayed, "recovery stored the answer")
 			charge, err := b.latestCharge(order)
@@ -151,7 +151,7 @@ func TestCrash_RecoveryFirst_FindsOutOrFencesAndNeverTakesMoney(t *testing.T) {
 			require.Equal(t, domain.ChargeCanceled, charge.Status)
 			require.JSONEq(t, `{"type":"charge-abandoned"}`, string(reply.Answer.Body))
 			require.Zero(t, b.audit(order).Succeeded)
-			reply, err = b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+			reply, err = b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 			require.NoError(t, err)
 			require.Equal(t, http.StatusCreated, reply.Answer.Status, "the order can still be paid, with a new key")
 			require.Equal(t, 1, b.audit(order).Succeeded)
@@ -164,14 +164,14 @@ func TestCrash_RecoveryOfAFreshCharge_LeavesItToTheCaller(t *testing.T) {
 	b := setup(t)
 	order, request := b.order(1), b.request()
 	b.dies("confirm", false)
-	b.killed(func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+	b.killed(func() { _, _ = b.CreateCharge(asMerchant(t), request, card(order, goodCard)) })
 	b.mended()
 	b.leaseEnds()
 	b.db.Exec(t, `UPDATE charges SET look_at = clock_timestamp() - interval '1 second'`)
-	settled, err := b.Recover(t.Context(), 10)
+	settled, err := b.Recover(asSystem(t), 10)
 	require.NoError(t, err)
 	require.Zero(t, settled)
-	reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, reply.Answer.Status)
 }
@@ -186,7 +186,7 @@ func TestLostAnswers_AreFoundOutAtOnce(t *testing.T) {
 		}
 		return r
 	}
-	reply, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, reply.Answer.Status, "the intent itself was asked")
 	require.Equal(t, 1, b.audit(order).Succeeded)
@@ -203,26 +203,26 @@ func TestProviderDark_StaysUnknownUntilItCanBeProved(t *testing.T) {
 		return r
 	}
 	b.between.after = dark
-	reply, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusAccepted, reply.Answer.Status)
 	b.longAgo()
-	settled, err := b.Recover(t.Context(), 10)
+	settled, err := b.Recover(asSystem(t), 10)
 	require.NoError(t, err)
 	require.Zero(t, settled, "not knowing for long is not knowing that it failed")
-	_, err = b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	_, err = b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 	require.NoError(t, err)
-	blocking, blocked, err := b.Store.BlockingCharge(t.Context(), merchant, order)
+	blocking, blocked, err := b.Store.BlockingCharge(asMerchant(t), merchant, order)
 	require.NoError(t, err)
 	require.True(t, blocked)
 	require.Equal(t, domain.ChargeUnknown, blocking.Status)
 
 	b.mended()
 	b.longAgo()
-	settled, err = b.Recover(t.Context(), 10)
+	settled, err = b.Recover(asSystem(t), 10)
 	require.NoError(t, err)
 	require.Equal(t, 1, settled)
-	replay, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	replay, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, replay.Answer.Status)
 	require.Equal(t, 1, b.executed("/confirm"))
@@ -241,13 +241,13 @@ func TestZombie_WakesUpAfterTakeover_WritesAndTakesNothing(t *testing.T) {
 					slept = true
 					b.longAgo() // while this owner is paused, its lease ends ...
 					other := b.service()
-					settled, err := other.Recover(t.Context(), 10) // ... and recovery fences what it left behind
+					settled, err := other.Recover(asSystem(t), 10) // ... and recovery fences what it left behind
 					require.NoError(t, err)
 					require.Equal(t, 1, settled)
 				}
 				return nil
 			}
-			_, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+			_, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 			require.Equal(t, domain.CodeKeyInProgress, domain.CodeOf(err))
 			require.Zero(t, b.audit(order).Succeeded)
 			charge, err := b.latestCharge(order)
@@ -265,12 +265,12 @@ func TestResume_PastTheHorizon_AsksAndFencesButNeverSendsTheKeyAgain(t *testing.
 			b := setup(t)
 			order, request := b.order(1), b.request()
 			b.dies(crash.kind, crash.sent)
-			b.killed(func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+			b.killed(func() { _, _ = b.CreateCharge(asMerchant(t), request, card(order, goodCard)) })
 			b.mended()
 			created, confirmed := b.executed("/v1/payment_intents"), b.executed("/confirm")
 			b.leaseEnds()
 			b.db.Exec(t, `UPDATE provider_calls SET horizon_at = now() - interval '1 hour'`) // the provider may have forgotten its keys
-			reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 			require.NoError(t, err)
 			require.Equal(t, created, b.executed("/v1/payment_intents"))
 			require.Equal(t, confirmed, b.executed("/confirm"))
@@ -299,7 +299,7 @@ func TestResume_ProvesNothingFromARefusalOfTheSecondConfirm(t *testing.T) {
 			b := setup(t)
 			order, request := b.order(1), b.request()
 			b.dies("confirm", false)
-			b.killed(func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+			b.killed(func() { _, _ = b.CreateCharge(asMerchant(t), request, card(order, goodCard)) })
 			b.leaseEnds()
 			b.between.before = func(kind string) *provider.Result {
 				if kind == "confirm" {
@@ -307,7 +307,7 @@ func TestResume_ProvesNothingFromARefusalOfTheSecondConfirm(t *testing.T) {
 				}
 				return nil
 			}
-			reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 			require.NoError(t, err)
 			require.Equal(t, row.status, reply.Answer.Status, string(reply.Answer.Body))
 			charge, err := b.latestCharge(order)
@@ -348,7 +348,7 @@ func TestRefusalThatShowsNoIntent_IsNotBelievedBeforeTheIntentIsAsked(t *testing
 				}
 				return r
 			}
-			reply, err := b.CreateCharge(t.Context(), b.request(), card(b.order(1), goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), b.request(), card(b.order(1), goodCard))
 			require.NoError(t, err)
 			require.Equal(t, row.status, reply.Answer.Status, string(reply.Answer.Body))
 		})
@@ -366,14 +366,14 @@ func TestNotSentThenKilledWhileSendingAgain_IsNotTakenForNotSent(t *testing.T) {
 		return nil
 	}
 	b.between.before = notSent
-	_, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	_, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 	require.Equal(t, domain.CodeProviderUnavailable, domain.CodeOf(err))
 	b.mended()
 	b.dies("confirm", false)
-	b.killed(func() { _, _ = b.CreateCharge(t.Context(), again(request), card(order, goodCard)) })
+	b.killed(func() { _, _ = b.CreateCharge(asMerchant(t), again(request), card(order, goodCard)) })
 	b.leaseEnds()
 	b.between.before = notSent
-	reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusAccepted, reply.Answer.Status, "the confirm before may be on its way")
 }
@@ -388,7 +388,7 @@ func TestBudgetIsOver_TheResultIsStillWrittenDown(t *testing.T) {
 			<-ctx.Done() // the answer comes when the whole budget is used
 		}
 	}
-	reply, err := b.CreateCharge(t.Context(), b.request(), card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), b.request(), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, reply.Answer.Status, string(reply.Answer.Body))
 	charge, err := b.latestCharge(order)

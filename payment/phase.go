@@ -97,5 +97,5 @@ const recordBudget = 10 * time.Second
 // cancellation. A buyer who closes the tab must not stop a result from being written down, and neither must a full pool:
 // it turns away what has not begun, not what has to be finished.
 func detached(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), budget)
+	return context.WithTimeout(repository.Patient(context.WithoutCancel(ctx)), budget)
 }

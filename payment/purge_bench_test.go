@@ -58,7 +58,7 @@ func BenchmarkPurge(b *testing.B) {
 
 // purging purges beside other work until it is ended.
 func (b *bundle) purging(batch int, pause time.Duration, purged *int) (end func()) {
-	ctx, cancel := context.WithCancel(b.t.Context())
+	ctx, cancel := context.WithCancel(asSystem(b.t))
 	var running sync.WaitGroup
 	running.Go(func() {
 		for ctx.Err() == nil {
@@ -85,7 +85,7 @@ func (b *bundle) orders(n int) []time.Duration {
 		all.Go(func() {
 			for i := buyer; i < n; i += 8 {
 				start := time.Now()
-				_, err := b.CreateOrder(b.t.Context(), b.request(), b.orderCommand(1))
+				_, err := b.CreateOrder(asMerchant(b.t), b.request(), b.orderCommand(1))
 				require.NoError(b.t, err)
 				took[i] = time.Since(start)
 			}

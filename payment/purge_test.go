@@ -25,7 +25,7 @@ func (b *bundle) later(d time.Duration) {
 
 func (b *bundle) purge() int {
 	b.t.Helper()
-	purged, err := b.PurgeKeys(b.t.Context(), 1000)
+	purged, err := b.PurgeKeys(asSystem(b.t), 1000)
 	require.NoError(b.t, err)
 	return purged
 }
@@ -44,29 +44,29 @@ func TestRetention_TheLifeOfAKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	request := b.request()
-	first, err := b.CreateOrder(t.Context(), request, b.orderCommand(1))
+	first, err := b.CreateOrder(asMerchant(t), request, b.orderCommand(1))
 	require.NoError(t, err)
 
 	b.later(59 * time.Minute) // answers are kept for an hour here
 	b.purge()
-	replay, err := b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	replay, err := b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	require.NoError(t, err)
 	require.Equal(t, first.Answer, replay.Answer, "kept to the end")
 
 	b.later(time.Minute)
-	_, err = b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	_, err = b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	keyExpired(t, err, first.Resource)
 	require.Positive(t, b.purge())
 	require.Zero(t, b.db.Count(t, `SELECT count(*) FROM idempotency_keys
 		WHERE response_body IS NOT NULL OR fingerprint IS NOT NULL OR response_location IS NOT NULL`), "what was asked and answered is gone")
-	_, err = b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	_, err = b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	keyExpired(t, err, first.Resource)
-	_, err = b.CreateOrder(t.Context(), again(request), b.orderCommand(2))
+	_, err = b.CreateOrder(asMerchant(t), again(request), b.orderCommand(2))
 	keyExpired(t, err, first.Resource)
 
 	b.later(10*time.Hour - time.Minute) // tombstones for ten
 	b.purge()
-	_, err = b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	_, err = b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	keyExpired(t, err, first.Resource)
 	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM orders`), "never a second run inside that time")
 
@@ -80,13 +80,13 @@ func TestRetention_ARefusalLeavesATombstoneToo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	request := b.request()
-	_, err := b.CreateOrder(t.Context(), request, b.orderCommand(101))
+	_, err := b.CreateOrder(asMerchant(t), request, b.orderCommand(101))
 	require.NoError(t, err)
 	b.later(time.Hour)
 	b.purge()
-	_, err = b.SetStock(t.Context(), merchant, b.product, 1000)
+	_, err = b.SetStock(asMerchant(t), merchant, b.product, 1000)
 	require.NoError(t, err)
-	_, err = b.CreateOrder(t.Context(), again(request), b.orderCommand(101))
+	_, err = b.CreateOrder(asMerchant(t), again(request), b.orderCommand(101))
 	require.Equal(t, domain.CodeKeyExpired, domain.CodeOf(err), "a refusal was final, and stays so")
 }
 
@@ -95,18 +95,18 @@ func TestRetention_AnUndecidedChargeKeepsItsKey(t *testing.T) {
 	b := setup(t)
 	order, request := b.order(1), b.request()
 	b.between.before = func(string) *provider.Result { return &provider.Result{Outcome: provider.Unknown} }
-	_, err := b.CreateCharge(t.Context(), request, card(order, goodCard))
+	_, err := b.CreateCharge(asMerchant(t), request, card(order, goodCard))
 	require.NoError(t, err)
 	b.mended()
 	b.later(1000 * time.Hour)
 	b.purge()
-	reply, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 	require.NoError(t, err, "its outcome is still owed")
 	require.Equal(t, http.StatusCreated, reply.Answer.Status)
 	require.True(t, reply.ExpiresAt.After(b.Store.Now().Add(59*time.Minute)), "and its answer is kept from when it was given")
 	b.later(59 * time.Minute)
 	b.purge()
-	replay, err := b.CreateCharge(t.Context(), again(request), card(order, goodCard))
+	replay, err := b.CreateCharge(asMerchant(t), again(request), card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, reply.Answer, replay.Answer)
 }
@@ -117,14 +117,14 @@ func TestRetention_PerOperation(t *testing.T) {
 	b.Retention.Answers = map[domain.Operation]time.Duration{domain.OpCartsCreate: time.Minute}
 	cart, order := b.request(), b.request()
 	command := payment.CreateCart{Currency: domain.EUR, Metadata: map[string]string{}}
-	_, err := b.CreateCart(t.Context(), cart, command)
+	_, err := b.CreateCart(asMerchant(t), cart, command)
 	require.NoError(t, err)
-	_, err = b.CreateOrder(t.Context(), order, b.orderCommand(1))
+	_, err = b.CreateOrder(asMerchant(t), order, b.orderCommand(1))
 	require.NoError(t, err)
 	b.later(2 * time.Minute)
-	_, err = b.CreateCart(t.Context(), again(cart), command)
+	_, err = b.CreateCart(asMerchant(t), again(cart), command)
 	require.Equal(t, domain.CodeKeyExpired, domain.CodeOf(err))
-	_, err = b.CreateOrder(t.Context(), again(order), b.orderCommand(1))
+	_, err = b.CreateOrder(asMerchant(t), again(order), b.orderCommand(1))
 	require.NoError(t, err)
 }
 
@@ -158,7 +158,7 @@ func TestRetention_PurgeUnderLoad(t *testing.T) {
 	for i := range requests {
 		requests[i] = b.request()
 		var err error
-		made[i], err = b.CreateCart(t.Context(), requests[i], command)
+		made[i], err = b.CreateCart(asMerchant(t), requests[i], command)
 		require.NoError(t, err)
 	}
 	b.later(time.Hour)
@@ -169,7 +169,7 @@ func TestRetention_PurgeUnderLoad(t *testing.T) {
 	for range 2 { // two workers at once
 		purges.Go(func() {
 			for {
-				if _, err := b.PurgeKeys(t.Context(), 7); err != nil {
+				if _, err := b.PurgeKeys(asSystem(t), 7); err != nil {
 					failures <- err
 				}
 				select {
@@ -183,11 +183,11 @@ func TestRetention_PurgeUnderLoad(t *testing.T) {
 	for worker := range 4 {
 		load.Go(func() {
 			for i := worker; i < keys; i += 4 {
-				_, err := b.CreateCart(t.Context(), again(requests[i]), command)
+				_, err := b.CreateCart(asMerchant(t), again(requests[i]), command)
 				if domain.CodeOf(err) != domain.CodeKeyExpired {
 					failures <- fmt.Errorf("late retry of key %d: %w", i, err)
 				}
-				if reply, err := b.CreateCart(t.Context(), b.request(), command); err != nil || reply.Replayed {
+				if reply, err := b.CreateCart(asMerchant(t), b.request(), command); err != nil || reply.Replayed {
 					failures <- fmt.Errorf("a new key beside it: replayed %t, %w", reply.Replayed, err)
 				}
 			}
@@ -211,14 +211,14 @@ func TestUpgrade_AKeyOfANewerRelease_IsToldToAskAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	request := b.request()
-	first, err := b.CreateOrder(t.Context(), request, b.orderCommand(1))
+	first, err := b.CreateOrder(asMerchant(t), request, b.orderCommand(1))
 	require.NoError(t, err)
 	b.db.Exec(t, `ALTER TABLE idempotency_keys DISABLE TRIGGER USER`)
 	b.db.Exec(t, `UPDATE idempotency_keys SET fingerprint = replace(fingerprint, 'v2:', 'v99:') WHERE operation = 'orders.create'`)
-	_, err = b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	_, err = b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	require.Equal(t, domain.CodeTemporarilyUnavailable, domain.CodeOf(err), "neither a replay nor a conflict can be proved")
 	b.db.Exec(t, `UPDATE idempotency_keys SET fingerprint = replace(fingerprint, 'v99:', 'v2:') WHERE operation = 'orders.create'`)
-	replay, err := b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	replay, err := b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	require.NoError(t, err)
 	require.Equal(t, first.Answer, replay.Answer)
 }

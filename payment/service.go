@@ -30,6 +30,10 @@ type Service struct {
 	OrderTTL   time.Duration          // an order that is not paid by then expires
 	Grace      time.Duration          // recovery leaves a charge alone for this long after something happened to it
 
+	// Resumed is told when a key is taken over from an owner who had not come to an end, and on whose behalf: a request
+	// with the same key, or recovery. It may be nil.
+	Resumed func(domain.ResolvedBy)
+
 	twins twins
 }
 

@@ -22,8 +22,8 @@ func (b *bundle) hold(s *payment.Service) (release func()) {
 	b.t.Helper()
 	held, end, over := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		over <- s.Store.InTx(context.WithoutCancel(b.t.Context()), func(tx *repository.Tx) error {
-			if _, err := tx.LockStock(b.t.Context(), merchant, []string{b.product}); err != nil {
+		over <- s.Store.InTx(context.WithoutCancel(asMerchant(b.t)), func(tx *repository.Tx) error {
+			if _, err := tx.LockStock(asMerchant(b.t), merchant, []string{b.product}); err != nil {
 				return err
 			}
 			close(held)
@@ -63,7 +63,7 @@ func (b *bundle) crowd(n int, s *payment.Service, request payment.Request, cmd p
 	waiting.Add(n)
 	for i := range n {
 		all.Go(func() {
-			ctx := arriving{b.t.Context(), sync.OnceFunc(waiting.Done)}
+			ctx := arriving{asMerchant(b.t), sync.OnceFunc(waiting.Done)}
 			replies[i], failures[i] = s.CreateOrder(ctx, again(request), cmd)
 		})
 	}
@@ -101,7 +101,7 @@ func TestTwins_TwoHundredWaitersOnOneKey_LeaveOtherTrafficAlone(t *testing.T) {
 		require.LessOrEqual(t, here.Store.InUse(), 1, "the one that works has a connection, and nobody else")
 		require.LessOrEqual(t, there.Store.InUse(), 1, "the one that asks has a connection now and then")
 		for _, s := range []*payment.Service{here, there} {
-			_, err := s.CreateCart(t.Context(), b.request(), payment.CreateCart{Currency: domain.EUR, Metadata: map[string]string{}})
+			_, err := s.CreateCart(asMerchant(t), b.request(), payment.CreateCart{Currency: domain.EUR, Metadata: map[string]string{}})
 			require.NoError(t, err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestTwins_WhoDoesNotWantToWait_IsToldAtOnce(t *testing.T) {
 	for place, s := range map[string]*payment.Service{"in the same process": b.Service, "in another": b.otherProcess(4)} {
 		impatient := again(request)
 		impatient.Wait = 0
-		_, err := s.CreateOrder(t.Context(), impatient, b.orderCommand(1))
+		_, err := s.CreateOrder(asMerchant(t), impatient, b.orderCommand(1))
 		require.Equal(t, domain.CodeKeyInProgress, domain.CodeOf(err), place)
 	}
 	release()
@@ -141,7 +141,7 @@ func TestTwins_OtherPayloadWhileTheFirstRuns_IsRefused(t *testing.T) {
 	request := b.request()
 	request.Wait = time.Minute
 	answers := b.crowd(1, b.Service, request, b.orderCommand(1))
-	_, err := b.CreateOrder(t.Context(), again(request), b.orderCommand(2))
+	_, err := b.CreateOrder(asMerchant(t), again(request), b.orderCommand(2))
 	require.Equal(t, domain.CodeKeyReused, domain.CodeOf(err))
 	release()
 	require.Equal(t, http.StatusCreated, answers()[0].Answer.Status, "the first is untouched")
@@ -162,7 +162,7 @@ func TestTwins_TheFirstComesToNothing_TheNextOneWorks(t *testing.T) {
 	waits := make(chan struct{})
 	go func() {
 		defer func() { died <- recover() }()
-		_, _ = b.CreateOrder(arriving{t.Context(), sync.OnceFunc(func() { close(waits) })}, request, b.orderCommand(1))
+		_, _ = b.CreateOrder(arriving{asMerchant(t), sync.OnceFunc(func() { close(waits) })}, request, b.orderCommand(1))
 	}()
 	<-waits
 	answers := b.crowd(20, b.Service, request, b.orderCommand(1))
@@ -182,7 +182,7 @@ func TestTwins_TheFirstComesToNothing_TheNextOneWorks(t *testing.T) {
 func TestHangUp_BeforeTheClaimNothingHappens(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	gone, hangUp := context.WithCancel(t.Context())
+	gone, hangUp := context.WithCancel(asMerchant(t))
 	hangUp()
 	request := b.request()
 	_, err := b.CreateOrder(gone, request, b.orderCommand(1))
@@ -194,7 +194,7 @@ func TestHangUp_AfterTheClaimTheAnswerIsStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t, patientDatabase)
 	release := b.hold(b.otherProcess(1))
-	gone, hangUp := context.WithCancel(t.Context())
+	gone, hangUp := context.WithCancel(asMerchant(t))
 	request := b.request()
 	through := make(chan payment.Reply)
 	go func() {
@@ -208,7 +208,7 @@ func TestHangUp_AfterTheClaimTheAnswerIsStored(t *testing.T) {
 	release()
 	first := <-through
 	require.Equal(t, http.StatusCreated, first.Answer.Status)
-	replay, err := b.CreateOrder(t.Context(), again(request), b.orderCommand(1))
+	replay, err := b.CreateOrder(asMerchant(t), again(request), b.orderCommand(1))
 	require.NoError(t, err)
 	require.True(t, replay.Replayed)
 	require.Equal(t, first.Answer, replay.Answer)
@@ -232,12 +232,12 @@ func TestPanic_WithTheKeyClaimed_TheSameKeyGoesOnAtOnce(t *testing.T) {
 				}
 				return r
 			}
-			require.PanicsWithValue(t, "a bug", func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+			require.PanicsWithValue(t, "a bug", func() { _, _ = b.CreateCharge(asMerchant(t), request, card(order, goodCard)) })
 			b.mended()
 
 			next := again(request)
 			next.Wait = 0
-			reply, err := b.CreateCharge(t.Context(), next, card(order, goodCard))
+			reply, err := b.CreateCharge(asMerchant(t), next, card(order, goodCard))
 			require.NoError(t, err, "at %s", kind)
 			require.Equal(t, http.StatusCreated, reply.Answer.Status)
 			require.Equal(t, 1, b.audit(order).Succeeded)
@@ -251,11 +251,11 @@ func TestPanic_WhileTheAnswerIsRendered_TheSameKeyGoesOnAtOnce(t *testing.T) {
 	order, request := b.order(1), b.request()
 	whole := b.Present
 	b.Present = func(payment.Presentation) domain.Answer { panic("a bug") }
-	require.Panics(t, func() { _, _ = b.CreateCharge(t.Context(), request, card(order, goodCard)) })
+	require.Panics(t, func() { _, _ = b.CreateCharge(asMerchant(t), request, card(order, goodCard)) })
 	b.Present = whole
 	next := again(request)
 	next.Wait = 0
-	reply, err := b.CreateCharge(t.Context(), next, card(order, goodCard))
+	reply, err := b.CreateCharge(asMerchant(t), next, card(order, goodCard))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, reply.Answer.Status)
 	require.Equal(t, 1, b.audit(order).Succeeded)

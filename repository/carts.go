@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"payonce/domain"
 )
 
 // Cart reads a cart at today's prices.
-func (r Reader) Cart(ctx context.Context, merchant, id string) (domain.Cart, error) {
-	return r.cart(ctx, merchant, id, "")
+func (r Reader) Cart(ctx context.Context, merchant, id string) (cart domain.Cart, err error) {
+	err = r.q.together(ctx, func(r Reader) error {
+		cart, err = r.cart(ctx, merchant, id, "")
+		return err
+	})
+	return cart, err
 }
 
 // CartForUpdate is Cart with the row locked until the transaction ends.
@@ -30,7 +32,7 @@ func (r Reader) cart(ctx context.Context, merchant, id, locking string) (domain.
 		CreatedAt time.Time                     `db:"created_at"`
 		UpdatedAt time.Time                     `db:"updated_at"`
 	}
-	err := sqlx.GetContext(ctx, r.q, &row, `
+	err := r.q.GetContext(ctx, &row, `
 		SELECT t.cart_id, t.currency, t.metadata, t.created_at, t.updated_at
 		FROM carts t
 		WHERE t.merchant_id = $1 AND t.cart_id = $2 `+locking, merchant, id)
@@ -42,7 +44,7 @@ func (r Reader) cart(ctx context.Context, merchant, id, locking string) (domain.
 	// A statement of its own, after the lock: a sub-select in the one that waited for the lock would still look at the
 	// orders as they were before the wait, and miss the one that the cart has just become.
 	var order string
-	err = sqlx.GetContext(ctx, r.q, &order, `
+	err = r.q.GetContext(ctx, &order, `
 		SELECT order_id
 		FROM orders
 		WHERE merchant_id = $1 AND cart_id = $2`, merchant, id)
@@ -54,7 +56,7 @@ func (r Reader) cart(ctx context.Context, merchant, id, locking string) (domain.
 	}
 	// A product that has lost its price in this currency, or was withdrawn, stays visible at 0 with nothing available,
 	// so that the buyer sees why the cart cannot be ordered.
-	err = sqlx.SelectContext(ctx, r.q, &cart.Items, `
+	err = r.q.SelectContext(ctx, &cart.Items, `
 		SELECT i.product_id, p.sku, p.name, i.quantity, coalesce(r.unit_amount, 0) AS unit_amount,
 			CASE WHEN p.active AND r.unit_amount IS NOT NULL THEN s.on_hand - s.reserved ELSE 0 END AS available
 		FROM cart_items i

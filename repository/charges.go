@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"payonce/domain"
 )
 
@@ -34,7 +32,7 @@ func (tx *Tx) ChargeForUpdate(ctx context.Context, merchant, id string) (domain.
 
 func (r Reader) charge(ctx context.Context, merchant, id, locking string) (domain.Charge, error) {
 	var row chargeRow
-	err := sqlx.GetContext(ctx, r.q, &row, `
+	err := r.q.GetContext(ctx, &row, `
 		SELECT `+chargeColumns+`
 		FROM charges t
 		WHERE t.merchant_id = $1 AND t.charge_id = $2 `+locking, merchant, id)
@@ -48,7 +46,7 @@ func (r Reader) charge(ctx context.Context, merchant, id, locking string) (domai
 // The second result is false when another charge may be made.
 func (r Reader) BlockingCharge(ctx context.Context, merchant, order string) (domain.Charge, bool, error) {
 	var row chargeRow
-	err := sqlx.GetContext(ctx, r.q, &row, `
+	err := r.q.GetContext(ctx, &row, `
 		SELECT `+chargeColumns+`
 		FROM charges t
 		WHERE t.merchant_id = $1 AND t.order_id = $2 AND t.status NOT IN ('failed', 'canceled')`, merchant, order)
@@ -130,7 +128,7 @@ func (tx *Tx) UpdateCharge(ctx context.Context, c domain.Charge, lookIn time.Dur
 // other workers leave them alone for a while. Charges that are locked right now are left to whoever holds them.
 func (tx *Tx) ClaimOpenCharges(ctx context.Context, limit int, putOff time.Duration) ([]domain.Charge, error) {
 	var rows []chargeRow
-	err := sqlx.SelectContext(ctx, tx.q, &rows, `
+	err := tx.q.SelectContext(ctx, &rows, `
 		SELECT `+chargeColumns+`
 		FROM charges t
 		WHERE t.look_at <= clock_timestamp()

@@ -165,14 +165,14 @@ func TestInTx_CommitWhoseAnswerIsLost_IsUnknownAndNeverRepeated(t *testing.T) {
 			defer store.Close()
 			proxy.next(row.plan, row.rst)
 			runs := 0
-			err = store.InTx(t.Context(), func(tx *repository.Tx) error {
+			err = store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error {
 				runs++
 				return tx.EnsureMerchant(t.Context(), "mrc_once", "Once")
 			})
 			require.ErrorIs(t, err, repository.ErrCommitUnknown)
 			require.Equal(t, 1, runs, "an unknown commit is not a failed one: nothing may repeat it blindly")
 			require.Equal(t, 1, proxy.taken())
-			require.NoError(t, store.InTx(t.Context(), func(tx *repository.Tx) error { // waits for the transaction in doubt
+			require.NoError(t, store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error { // waits for the transaction in doubt
 				return tx.EnsureMerchant(t.Context(), "mrc_once", "Twice")
 			}))
 			require.Equal(t, row.committed, db.Count(t, `SELECT count(*) FROM merchants WHERE name = 'Once'`))
@@ -186,7 +186,7 @@ func TestInTx_RefusedCommit_IsRolledBackAndNotUnknown(t *testing.T) {
 	db := repositorytest.New(t)
 	db.Exec(t, `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`)
 	db.Exec(t, `CREATE CONSTRAINT TRIGGER no AFTER INSERT ON merchants DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION no()`)
-	err := db.Store.InTx(t.Context(), func(tx *repository.Tx) error { return tx.EnsureMerchant(t.Context(), "mrc_1", "One") })
+	err := db.Store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error { return tx.EnsureMerchant(t.Context(), "mrc_1", "One") })
 	require.Error(t, err)
 	require.NotErrorIs(t, err, repository.ErrCommitUnknown)
 }
@@ -198,7 +198,7 @@ func TestInTx_ConnectionsThatDiedInThePool_AreReplaced(t *testing.T) {
 	open.Add(5)
 	for range 5 {
 		warm.Go(func() {
-			require.NoError(t, db.Store.InTx(t.Context(), func(*repository.Tx) error {
+			require.NoError(t, db.Store.InTx(repository.AsSystem(t.Context()), func(*repository.Tx) error {
 				open.Done()
 				open.Wait() // all five hold a connection at the same moment
 				return nil
@@ -207,7 +207,7 @@ func TestInTx_ConnectionsThatDiedInThePool_AreReplaced(t *testing.T) {
 	}
 	warm.Wait()
 	db.Exec(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'payonce'`)
-	require.NoError(t, db.Store.InTx(t.Context(), func(tx *repository.Tx) error { return tx.EnsureMerchant(t.Context(), "mrc_2", "Two") }))
+	require.NoError(t, db.Store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error { return tx.EnsureMerchant(t.Context(), "mrc_2", "Two") }))
 }
 
 func TestInTx_SilentServer_DoesNotHoldForEver(t *testing.T) {
@@ -227,7 +227,7 @@ func TestInTx_SilentServer_DoesNotHoldForEver(t *testing.T) {
 	store, err := repository.Open(repository.Options{URL: "postgres://x@" + listener.Addr().String() + "/x?sslmode=disable", Silence: 50 * time.Millisecond})
 	require.NoError(t, err)
 	defer store.Close()
-	err = store.InTx(context.WithoutCancel(t.Context()), func(*repository.Tx) error { return nil })
+	err = store.InTx(repository.AsSystem(context.WithoutCancel(t.Context())), func(*repository.Tx) error { return nil })
 	var timeout net.Error
 	require.ErrorAs(t, err, &timeout)
 	require.True(t, repository.Unavailable(err))
@@ -237,7 +237,7 @@ func TestInTx_Panic_RollsBackAndGoesOn(t *testing.T) {
 	t.Parallel()
 	db := repositorytest.New(t)
 	require.PanicsWithValue(t, "bug", func() {
-		_ = db.Store.InTx(t.Context(), func(tx *repository.Tx) error {
+		_ = db.Store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error {
 			require.NoError(t, tx.EnsureMerchant(t.Context(), "mrc_1", "One"))
 			panic("bug")
 		})
@@ -250,7 +250,7 @@ func TestInTx_Deadlock_IsRunAgain(t *testing.T) {
 	t.Parallel()
 	db := repositorytest.New(t)
 	for _, id := range []string{"mrc_1", "mrc_2"} {
-		require.NoError(t, db.Store.InTx(t.Context(), func(tx *repository.Tx) error { return tx.EnsureMerchant(t.Context(), id, id) }))
+		require.NoError(t, db.Store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error { return tx.EnsureMerchant(t.Context(), id, id) }))
 		db.Exec(t, `INSERT INTO products SELECT $1, 'prd_x', 'x', 'x', '', '', true, '{}', now(), now()`, id)
 		db.Exec(t, `INSERT INTO stock VALUES ($1, 'prd_x', 0, 0)`, id)
 	}
@@ -260,7 +260,7 @@ func TestInTx_Deadlock_IsRunAgain(t *testing.T) {
 	for _, pair := range [][2]string{{"mrc_1", "mrc_2"}, {"mrc_2", "mrc_1"}} {
 		all.Go(func() {
 			first := true
-			require.NoError(t, db.Store.InTx(t.Context(), func(tx *repository.Tx) error {
+			require.NoError(t, db.Store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error {
 				if _, err := tx.ProductForUpdate(t.Context(), pair[0], "prd_x"); err != nil {
 					return err
 				}

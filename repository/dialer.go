@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"time"
 )
 
@@ -16,7 +15,7 @@ import (
 //     transaction for ever, COMMIT included. Every read and write here has a deadline of its own.
 //   - lib/pq turns an EOF into driver.ErrBadConn, and database/sql takes that as leave to run the statement again on
 //     another connection, although the server may have executed it. Here an EOF becomes a plain network error, unless
-//     nothing was asked yet but BEGIN: then repeating is harmless, and it is how a stale idle connection is replaced.
+//     nothing was asked yet but to begin: then repeating is harmless, and it is how a stale idle connection is replaced.
 //
 // The second rule reads the bytes of the protocol. Under TLS it cannot, and then treats every EOF as a network error: a
 // stale connection costs one failed request instead of none, and safety is the same.
@@ -59,7 +58,7 @@ func (d *guardedDialer) DialContext(ctx context.Context, network, address string
 type guardedConn struct {
 	net.Conn
 	limit    time.Duration
-	harmless bool // nothing was sent since the connection was opened or last idle but the start-up messages or a BEGIN
+	harmless bool // nothing was sent since the connection was opened or last idle but the start-up messages or to begin
 	started  bool // the start-up exchange is over
 }
 
@@ -94,13 +93,12 @@ func (c *guardedConn) observe(p []byte) {
 	}
 }
 
-// isBegin recognises the one simple-query message by which lib/pq opens a transaction, whatever its options. A second
-// statement or a second message behind it is not harmless.
+// isBegin recognises the one simple-query message by which a transaction is opened and given its scope. Anything more,
+// in the same query or as a second message behind it, is not harmless.
 func isBegin(p []byte) bool {
 	const head = 5                                                                               // type and length
 	if len(p) <= head || p[0] != 'Q' || binary.BigEndian.Uint32(p[1:head]) != uint32(len(p)-1) { //nolint:gosec // a message is never that long
 		return false
 	}
-	statement := string(p[head : len(p)-1])
-	return strings.HasPrefix(statement, "BEGIN") && !strings.Contains(statement, ";")
+	return p[len(p)-1] == 0 && beginningMessage.Match(p[head:len(p)-1])
 }

@@ -1,13 +1,16 @@
 package repository
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // simpleQuery is the message by which a statement without parameters is asked.
@@ -16,8 +19,9 @@ func simpleQuery(sql string) []byte {
 	return append(append([]byte{'Q', byte(length >> 24), byte(length >> 16), byte(length >> 8), byte(length)}, sql...), 0)
 }
 
-func TestGuardedConn_AnEndAfterMoreThanBeginIsNoLeaveToRepeat(t *testing.T) {
+func TestGuardedConn_AnEndAfterMoreThanTheBeginningIsNoLeaveToRepeat(t *testing.T) {
 	t.Parallel()
+	begin := simpleQuery("BEGIN READ WRITE; SET LOCAL payonce.merchant = 'mrc_a'")
 	startup, password, tls := []byte{0, 0, 0, 8, 4, 210, 22, 47}, []byte{'p', 0, 0, 0, 5, 0}, []byte{22, 3, 1, 0, 5}
 	for _, row := range []struct {
 		situation string
@@ -26,14 +30,16 @@ func TestGuardedConn_AnEndAfterMoreThanBeginIsNoLeaveToRepeat(t *testing.T) {
 	}{
 		{"nothing sent", nil, true},
 		{"still starting", [][]byte{startup, password}, true},
-		{"BEGIN", [][]byte{startup, simpleQuery("BEGIN")}, true},
-		{"BEGIN with options", [][]byte{startup, simpleQuery("BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY")}, true},
-		{"a second BEGIN, after a finished transaction", [][]byte{startup, simpleQuery("BEGIN"), simpleQuery("COMMIT"), simpleQuery("BEGIN")}, true},
-		{"COMMIT", [][]byte{startup, simpleQuery("BEGIN"), simpleQuery("COMMIT")}, false},
+		{"the beginning", [][]byte{startup, begin}, true},
+		{"the beginning of work for all merchants", [][]byte{startup, simpleQuery("BEGIN READ ONLY; SET LOCAL payonce.merchant = '*'")}, true},
+		{"a second beginning, after a finished transaction", [][]byte{startup, begin, simpleQuery("COMMIT"), begin}, true},
+		{"COMMIT", [][]byte{startup, begin, simpleQuery("COMMIT")}, false},
 		{"a statement", [][]byte{startup, simpleQuery("INSERT INTO x VALUES (1)")}, false},
 		{"a prepared statement", [][]byte{startup, {'P', 0, 0, 0, 8, 0, 'x', 0, 0}}, false},
-		{"BEGIN and more in one query", [][]byte{startup, simpleQuery("BEGIN; INSERT INTO x VALUES (1)")}, false},
-		{"BEGIN with a message behind it", [][]byte{startup, append(simpleQuery("BEGIN"), simpleQuery("INSERT INTO x VALUES (1)")...)}, false},
+		{"a scope and a statement", [][]byte{startup, simpleQuery("SET LOCAL payonce.merchant = '*'; SELECT 1")}, false},
+		{"the beginning and more in one query", [][]byte{startup, simpleQuery("BEGIN READ WRITE; SET LOCAL payonce.merchant = 'mrc_a'; INSERT INTO x VALUES (1)")}, false},
+		{"more in one query, in the literal", [][]byte{startup, simpleQuery("BEGIN READ WRITE; SET LOCAL payonce.merchant = 'mrc_a'; DELETE FROM x WHERE y = 'mrc_a'")}, false},
+		{"the beginning with a message behind it", [][]byte{startup, append(bytes.Clone(begin), simpleQuery("INSERT INTO x VALUES (1)")...)}, false},
 		{"encrypted", [][]byte{startup, tls}, false},
 	} {
 		t.Run(row.situation, func(t *testing.T) {
@@ -66,4 +72,35 @@ func TestGuardedConn_AnEndAfterMoreThanBeginIsNoLeaveToRepeat(t *testing.T) {
 			}
 		})
 	}
+}
+
+// begins says the same as isBegin of a statement, in another way.
+func begins(text string) bool {
+	rest, found := strings.CutPrefix(text, "BEGIN READ WRITE; SET LOCAL payonce.merchant = '")
+	if !found {
+		rest, found = strings.CutPrefix(text, "BEGIN READ ONLY; SET LOCAL payonce.merchant = '")
+	}
+	merchant, closed := strings.CutSuffix(rest, "'")
+	number, named := strings.CutPrefix(merchant, "mrc_")
+	return found && closed && (merchant == "*" || named && number != "" && strings.Trim(number, "0123456789abcdefghijklmnopqrstuvwxyz") == "")
+}
+
+func TestIsBegin_KnowsEveryBeginningAndNothingElse(t *testing.T) {
+	t.Parallel()
+	scopes := rapid.OneOf(rapid.Just(everyMerchant), rapid.StringMatching(`mrc_[0-9a-z]+`))
+	rapid.Check(t, func(t *rapid.T) {
+		text := beginning(scopes.Draw(t, "merchant"), rapid.Bool().Draw(t, "read only"))
+		message := simpleQuery(text)
+		require.True(t, isBegin(message), text)
+
+		at := rapid.IntRange(0, len(text)).Draw(t, "at")
+		added := rapid.OneOf(rapid.SampledFrom([]string{";", "'", "--", "/*", "\x00", "\n", " ", "; COMMIT", "'; DROP TABLE x; --"}), rapid.StringN(1, 5, -1)).Draw(t, "added")
+		changed := text[:at] + added + text[at:]
+		require.Equal(t, begins(changed), isBegin(simpleQuery(changed)), "%q", changed)
+
+		cut := rapid.IntRange(0, len(message)-1).Draw(t, "cut")
+		require.False(t, isBegin(message[:cut]), "a part of the message")
+		message[rapid.IntRange(0, 4).Draw(t, "byte of the head")]++
+		require.False(t, isBegin(message), "another type or length")
+	})
 }

@@ -59,11 +59,11 @@ func changed(result sql.Result, err error, what string) (int, error) {
 var ErrStale = errors.New("the row has changed meanwhile")
 
 // Unavailable reports whether an error means that the database cannot serve right now: it is not reachable, is shutting
-// down or starting, is out of connections, memory or disk, gave up waiting, or its answer was lost. The same request may
-// be sent again.
+// down or starting, is out of connections, memory or disk, gave up waiting, or its answer was lost; or that all our
+// connections to it are taken. The same request may be sent again.
 func Unavailable(err error) bool {
 	var network net.Error
-	if errors.Is(err, ErrCommitUnknown) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.As(err, &network) {
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrCommitUnknown) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.As(err, &network) {
 		return true
 	}
 	e := pq.As(err)

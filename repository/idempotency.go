@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"payonce/domain"
 )
 
@@ -92,7 +90,7 @@ func (r Reader) Key(ctx context.Context, ref domain.KeyRef) (record domain.KeyRe
 
 func (r Reader) key(ctx context.Context, ref domain.KeyRef, locking string) (domain.KeyRecord, error) {
 	var row keyRow
-	err := sqlx.GetContext(ctx, r.q, &row, `
+	err := r.q.GetContext(ctx, &row, `
 		SELECT fingerprint, recovery_point, request_id, resource_id, owner, generation,
 			lease_until > clock_timestamp() AS lease_live, response_status, response_location, response_body,
 			created_at, expires_at

@@ -40,6 +40,9 @@ func MigrateUp(ctx context.Context, url string) (from, to uint, err error) {
 		if from > migrations.Latest() {
 			return fmt.Errorf("the database has schema version %d, newer than the %d of this program; use a newer payonce", from, migrations.Latest())
 		}
+		if err := makeRole(ctx, conn); err != nil {
+			return err
+		}
 		to, err = runMigrations(ctx, conn, from, migrations.Latest())
 		return err
 	})
@@ -84,9 +87,17 @@ func MigrationStatus(ctx context.Context, url string) (version uint, dirty bool,
 // onMigrationConn runs a function over the connection and gives back the session's locks. The end of the connection does
 // that too, but a moment later, and whoever asks in that moment would still find the database locked.
 func onMigrationConn(ctx context.Context, url string, run func(*sql.Conn) error) error {
-	connector, err := pq.NewConnector(url)
+	config, err := pq.NewConfig(url)
 	if err != nil {
 		return errors.New("DATABASE_URL cannot be read as a PostgreSQL address") // the cause may quote the password
+	}
+	if config.Runtime == nil {
+		config.Runtime = map[string]string{}
+	}
+	config.Runtime[scopeSetting] = everyMerchant // policies bind the owner as well: without it, a migration of data would find none
+	connector, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return errors.New("DATABASE_URL cannot be used to connect to PostgreSQL")
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close() //nolint:errcheck // nothing is left to be done with it

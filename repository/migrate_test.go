@@ -3,6 +3,10 @@ package repository_test
 import (
 	"context"
 	"database/sql"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +16,7 @@ import (
 
 	"payonce/migrations"
 	"payonce/repository"
+	"payonce/repository/localpg"
 	"payonce/repository/repositorytest"
 )
 
@@ -19,7 +24,8 @@ import (
 const schema = `SELECT count(*) FROM (
 	SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'schema_migrations%'
 	UNION ALL SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-	UNION ALL SELECT oid FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conname NOT LIKE 'schema_migrations%') x`
+	UNION ALL SELECT oid FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conname NOT LIKE 'schema_migrations%'
+	UNION ALL SELECT oid FROM pg_policy) x`
 
 func TestMigrations_UpDownUp(t *testing.T) {
 	t.Parallel()
@@ -200,4 +206,80 @@ func TestMigrations_AddressThatLeadsNowhere_TellsNoPassword(t *testing.T) {
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
+}
+
+func TestMigrations_SeveralDatabasesOfANewServer_AllGetTheOneRole(t *testing.T) {
+	t.Parallel()
+	server, err := localpg.Start(t.Context(), localpg.Options{Dir: openFolder(t)})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) })
+	var all sync.WaitGroup
+	for _, name := range []string{"one", "two", "three", "four", "five"} {
+		require.NoError(t, repository.EnsureDatabase(t.Context(), server.URL("postgres"), name))
+	}
+	for _, name := range []string{"one", "two", "three", "four", "five"} {
+		all.Go(func() {
+			_, _, err := repository.MigrateUp(t.Context(), server.URL(name))
+			if err != nil {
+				t.Errorf("database %s: %v", name, err)
+			}
+		})
+	}
+	all.Wait()
+	store, err := repository.Open(repository.Options{URL: server.URL("five")})
+	require.NoError(t, err)
+	defer store.Close()
+	require.NoError(t, store.Ready(t.Context(), migrations.Latest()))
+}
+
+// openFolder is a folder that the account which runs PostgreSQL can enter.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "payonce")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o755))
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return filepath.Join(dir, "postgres")
+}
+
+func TestMigrations_ByAUserWhoMayNotMakeRoles_SayWhatASuperuserMustDo(t *testing.T) {
+	t.Parallel()
+	db := empty(t)
+	weak := "weak_" + strconv.FormatUint(rand.Uint64(), 36)
+	db.Exec(t, `CREATE ROLE `+weak)
+	db.Exec(t, `GRANT `+weak+` TO CURRENT_USER`)
+	sweeper := open(t, db.URL)
+	t.Cleanup(func() {
+		_, err := sweeper.ExecContext(context.WithoutCancel(t.Context()), `DROP ROLE `+weak)
+		require.NoError(t, err)
+	})
+	_, _, err := repository.MigrateUp(t.Context(), db.URL+"&role="+weak)
+	require.ErrorContains(t, err, "GRANT payonce_app TO "+weak)
+	version, dirty, err := repository.MigrationStatus(t.Context(), db.URL)
+	require.NoError(t, err)
+	require.Zero(t, version)
+	require.False(t, dirty, "nothing was begun, so there is nothing to mend")
+}
+
+func TestMigrations_UndoingTheWall_LeavesNothingBehindButTheRole(t *testing.T) {
+	t.Parallel()
+	db := repositorytest.New(t)
+	require.NoError(t, repository.MigrateDown(t.Context(), db.URL, int(migrations.Latest())-6))
+	require.Zero(t, db.Count(t, `SELECT count(*) FROM pg_policies`))
+	require.Zero(t, db.Count(t, `SELECT count(*) FROM pg_class WHERE relrowsecurity OR relforcerowsecurity`))
+	require.Zero(t, db.Count(t, `SELECT count(*) FROM information_schema.role_column_grants WHERE grantee = 'payonce_app' AND table_schema = 'public'`))
+	require.Zero(t, db.Count(t, `SELECT count(*) FROM information_schema.role_table_grants WHERE grantee = 'payonce_app' AND table_schema = 'public'`))
+	require.Zero(t, db.Count(t, `SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND (prosecdef OR proconfig IS NOT NULL)`))
+	require.Equal(t, 1, db.Count(t, `SELECT count(*) FROM pg_roles WHERE rolname = 'payonce_app'`))
+	require.Error(t, db.Store.Ready(t.Context(), 6))
+}
+
+func TestMigrations_OfData_ReachTheRowsOfEveryMerchant(t *testing.T) {
+	t.Parallel()
+	db := twoMerchants(t)
+	require.NoError(t, repository.OnMigrationConnForTest(t.Context(), db.URL, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(t.Context(), `UPDATE carts SET currency = 'USD'`)
+		return err
+	}))
+	require.Equal(t, 2, db.Count(t, `SELECT count(*) FROM carts WHERE currency = 'USD'`))
 }

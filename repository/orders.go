@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"payonce/domain"
@@ -25,8 +24,12 @@ type OrderFilter struct {
 }
 
 // Order reads one order with its lines.
-func (r Reader) Order(ctx context.Context, merchant, id string) (domain.Order, error) {
-	return r.order(ctx, merchant, id, "")
+func (r Reader) Order(ctx context.Context, merchant, id string) (order domain.Order, err error) {
+	err = r.q.together(ctx, func(r Reader) error {
+		order, err = r.order(ctx, merchant, id, "")
+		return err
+	})
+	return order, err
 }
 
 // OrderForUpdate is Order with the row locked until the transaction ends.
@@ -36,7 +39,7 @@ func (tx *Tx) OrderForUpdate(ctx context.Context, merchant, id string) (domain.O
 
 func (r Reader) order(ctx context.Context, merchant, id, locking string) (domain.Order, error) {
 	var row orderRow
-	err := sqlx.GetContext(ctx, r.q, &row, `
+	err := r.q.GetContext(ctx, &row, `
 		SELECT `+orderColumns+`
 		FROM orders t
 		WHERE t.merchant_id = $1 AND t.order_id = $2 `+locking, merchant, id)
@@ -65,12 +68,15 @@ func (r Reader) ListOrders(ctx context.Context, merchant string, f OrderFilter, 
 	if !f.CreatedBefore.IsZero() {
 		list.filter("t.created_at < ?", f.CreatedBefore)
 	}
-	var rows []orderRow
-	if err := list.read(ctx, r.q, &rows); err != nil {
-		return nil, false, err
-	}
-	rows, more = cut(rows, page.Limit)
-	orders, err = r.withItems(ctx, merchant, rows)
+	err = r.q.together(ctx, func(r Reader) error {
+		var rows []orderRow
+		if err := list.read(ctx, r.q, &rows); err != nil {
+			return err
+		}
+		rows, more = cut(rows, page.Limit)
+		orders, err = r.withItems(ctx, merchant, rows)
+		return err
+	})
 	return orders, more, err
 }
 
@@ -86,7 +92,7 @@ func (r Reader) withItems(ctx context.Context, merchant string, rows []orderRow)
 		OrderID string `db:"order_id"`
 		domain.OrderItem
 	}
-	err := sqlx.SelectContext(ctx, r.q, &items, `
+	err := r.q.SelectContext(ctx, &items, `
 		SELECT order_id, product_id, sku, name, unit_amount, quantity, amount
 		FROM order_items
 		WHERE merchant_id = $1 AND order_id = ANY ($2)
@@ -172,7 +178,7 @@ func (tx *Tx) UpdateOrder(ctx context.Context, o domain.Order, from domain.Order
 // Orders that another process has locked are left to it.
 func (tx *Tx) ClaimExpiredOrders(ctx context.Context, limit int) ([]domain.Order, error) {
 	var rows []orderRow
-	err := sqlx.SelectContext(ctx, tx.q, &rows, `
+	err := tx.q.SelectContext(ctx, &rows, `
 		SELECT `+orderColumns+`
 		FROM orders t
 		WHERE t.status = 'pending_payment' AND t.expires_at <= $1

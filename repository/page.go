@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"payonce/domain"
 )
 
@@ -35,12 +33,16 @@ func (l *listing) filter(condition string, value any) {
 }
 
 // read fills rows, a pointer to a slice, with at most Limit+1 rows: the extra one tells that there is more.
-func (l *listing) read(ctx context.Context, q sqlx.ExtContext, rows any) error {
+func (l *listing) read(ctx context.Context, q querier, rows any) error {
+	return q.together(ctx, func(r Reader) error { return l.statements(ctx, r.q, rows) })
+}
+
+func (l *listing) statements(ctx context.Context, q querier, rows any) error {
 	conditions := append([]string{"t.merchant_id = $1"}, l.where...)
 	args := append([]any{l.merchant}, l.args...)
 	if l.page.After != "" {
 		var known bool
-		if err := sqlx.GetContext(ctx, q, &known,
+		if err := q.GetContext(ctx, &known,
 			`SELECT EXISTS (SELECT FROM `+l.from+` WHERE t.merchant_id = $1 AND t.`+l.id+` = $2)`, l.merchant, l.page.After); err != nil {
 			return fmt.Errorf("cursor: %w", err)
 		}
@@ -55,7 +57,7 @@ func (l *listing) read(ctx context.Context, q sqlx.ExtContext, rows any) error {
 	args = append(args, l.page.Limit+1)
 	query := fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY t.created_at DESC, t.%s DESC LIMIT $%d",
 		l.columns, l.from, strings.Join(conditions, " AND "), l.id, len(args))
-	if err := sqlx.SelectContext(ctx, q, rows, query, args...); err != nil {
+	if err := q.SelectContext(ctx, rows, query, args...); err != nil {
 		return fmt.Errorf("list %s: %w", l.from, err)
 	}
 	return nil

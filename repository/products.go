@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"payonce/domain"
@@ -31,7 +30,7 @@ func (tx *Tx) ProductForUpdate(ctx context.Context, merchant, id string) (domain
 
 func (r Reader) product(ctx context.Context, merchant, id, locking string) (domain.Product, error) {
 	var row productRow
-	err := sqlx.GetContext(ctx, r.q, &row, `
+	err := r.q.GetContext(ctx, &row, `
 		SELECT `+productColumns+`
 		FROM products t
 		WHERE t.merchant_id = $1 AND t.product_id = $2 `+locking, merchant, id)
@@ -44,7 +43,7 @@ func (r Reader) product(ctx context.Context, merchant, id, locking string) (doma
 // ProductsByID reads the named products; ids that are unknown are simply not in the map.
 func (r Reader) ProductsByID(ctx context.Context, merchant string, ids []string) (map[string]domain.Product, error) {
 	var rows []productRow
-	err := sqlx.SelectContext(ctx, r.q, &rows, `
+	err := r.q.SelectContext(ctx, &rows, `
 		SELECT `+productColumns+`
 		FROM products t
 		WHERE t.merchant_id = $1 AND t.product_id = ANY ($2)`, merchant, pq.Array(ids))

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // CallKind is what a provider call does.
@@ -55,7 +53,7 @@ func (r Reader) ProviderCall(ctx context.Context, merchant, charge string, kind 
 		Horizon sql.NullTime   `db:"horizon_at"`
 		Outcome sql.NullString `db:"outcome"`
 	}
-	err := sqlx.GetContext(ctx, r.q, &row, `
+	err := r.q.GetContext(ctx, &row, `
 		SELECT attempt, provider_key, params, sent_at, horizon_at, outcome
 		FROM provider_calls
 		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3

@@ -7,15 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"payonce/domain"
+	"payonce/repository"
 	"payonce/repository/repositorytest"
 )
 
 // The tests of this file go around the code, with plain SQL, and try to break the money. The database alone must refuse.
 
 // shop is a database with one merchant, one product with ten units, one order over two of them and one open charge.
-func shop(t *testing.T) *repositorytest.DB {
+func shop(t *testing.T, options ...func(*repository.Options)) *repositorytest.DB {
 	t.Helper()
-	db := repositorytest.New(t)
+	db := repositorytest.New(t, options...)
 	for _, statement := range []string{
 		`INSERT INTO merchants VALUES ('mrc_a', 'A', now()), ('mrc_b', 'B', now())`,
 		`INSERT INTO products VALUES ('mrc_a', 'prd_1', 'mug', 'Mug', '', '', true, '{}', now(), now())`,

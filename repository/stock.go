@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 
 	"payonce/domain"
@@ -13,7 +12,7 @@ import (
 // Stock reads how many units of a product there are.
 func (r Reader) Stock(ctx context.Context, merchant, product string) (domain.Stock, error) {
 	var stock domain.Stock
-	err := sqlx.GetContext(ctx, r.q, &stock, `
+	err := r.q.GetContext(ctx, &stock, `
 		SELECT product_id, on_hand, reserved
 		FROM stock
 		WHERE merchant_id = $1 AND product_id = $2`, merchant, product)
@@ -24,7 +23,7 @@ func (r Reader) Stock(ctx context.Context, merchant, product string) (domain.Sto
 // baskets with the same products can never wait for each other in a circle.
 func (tx *Tx) LockStock(ctx context.Context, merchant string, products []string) (map[string]domain.Stock, error) {
 	var rows []domain.Stock
-	err := sqlx.SelectContext(ctx, tx.q, &rows, `
+	err := tx.q.SelectContext(ctx, &rows, `
 		SELECT product_id, on_hand, reserved
 		FROM stock
 		WHERE merchant_id = $1 AND product_id = ANY ($2)

@@ -18,25 +18,28 @@ import (
 // Options say how to reach the database.
 type Options struct {
 	URL      string           // postgres://... or key=value; never logged
-	MaxConns int              // pool size; 0 means 16. Four to eight per core of the database is plenty
+	MaxConns int              // how many callers may be at the database at once; 0 means 16. Four to eight per core of the database is plenty
 	Now      func() time.Time // business time; nil means the system clock. Leases use the database's clock instead
+	// MaxWait is how long a caller waits for a connection before it is turned away with ErrBusy; 0 means as long as its
+	// context allows. MaxWaiting is how many may wait at a time; 0 means 64 for each connection.
+	MaxWait    time.Duration
+	MaxWaiting int
 	// Silence is the longest wait for the server's next byte; 0 means 10 s. It must exceed statement_timeout.
 	Silence time.Duration
 }
 
-// Reader is every SELECT. It works over the pool or over one transaction.
-type Reader struct{ q sqlx.ExtContext }
-
 // Store is the database as the use cases see it: readable, and writable only through InTx.
 type Store struct {
 	Reader
-	db  *sqlx.DB
-	now func() time.Time
+	db   *sqlx.DB
+	gate *gate
+	now  func() time.Time
 }
 
 // Tx is one transaction. Every INSERT, UPDATE and DELETE of the product is a method of it.
 type Tx struct {
 	Reader
+	q inTx
 	// Now is the one business time of this transaction, in UTC with the microseconds that PostgreSQL keeps.
 	Now time.Time
 }
@@ -72,6 +75,8 @@ func Open(o Options) (*Store, error) {
 			config.Runtime[name] = value
 		}
 	}
+	// Not for the address, nor PGOPTIONS, to choose: another role, or a scope from the start, would be outside the wall.
+	config.Runtime["role"], config.Runtime[scopeSetting] = appRole, ""
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {
 		return nil, errors.New("DATABASE_URL cannot be used to connect to PostgreSQL")
@@ -83,15 +88,20 @@ func Open(o Options) (*Store, error) {
 	if o.MaxConns == 0 {
 		o.MaxConns = 16
 	}
+	if o.MaxWaiting == 0 {
+		o.MaxWaiting = 64 * o.MaxConns
+	}
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the one place where business time is wired to the system clock
 	}
-	db := sqlx.NewDb(sql.OpenDB(connector), "postgres")
-	db.SetMaxOpenConns(o.MaxConns)
+	db := sqlx.NewDb(sql.OpenDB(scopedConnector{connector, config.User}), "postgres")
+	db.SetMaxOpenConns(o.MaxConns + 1) // one more than there are places: the readiness check must not wait behind the work
 	db.SetMaxIdleConns(o.MaxConns)
 	db.SetConnMaxLifetime(30 * time.Minute)
 	db.SetConnMaxIdleTime(5 * time.Minute)
-	return &Store{Reader: Reader{db}, db: db, now: o.Now}, nil
+	s := &Store{db: db, gate: newGate(o.MaxConns, o.MaxWaiting, o.MaxWait), now: o.Now}
+	s.Reader = Reader{pool{s}}
+	return s, nil
 }
 
 // Close closes the pool.
@@ -103,7 +113,7 @@ func (s *Store) InUse() int { return s.db.Stats().InUse }
 // Now is the business time, in UTC with the microseconds that PostgreSQL keeps.
 func (s *Store) Now() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
 
-// InTx runs fn in one transaction and commits it. There are three results:
+// InTx runs fn in one transaction, in the scope of ctx, and commits it. There are three results:
 //
 //   - nil: committed.
 //   - an error that is not ErrCommitUnknown: nothing was written.
@@ -130,7 +140,12 @@ func (s *Store) InTx(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (s *Store) once(ctx context.Context, fn func(*Tx) error) error {
-	conn, tx, err := s.begin(ctx)
+	leave, err := s.gate.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave() // after the connection is back in the pool
+	conn, tx, err := s.begin(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -141,7 +156,7 @@ func (s *Store) once(ctx context.Context, fn func(*Tx) error) error {
 			_ = tx.Rollback() //nolint:errcheck // the error that brought us here matters more, and the session ends either way
 		}
 	}()
-	if err := fn(&Tx{Reader: Reader{tx}, Now: s.Now()}); err != nil {
+	if err := fn(&Tx{Reader: Reader{inTx{tx}}, q: inTx{tx}, Now: s.Now()}); err != nil {
 		return err
 	}
 	committing = true
@@ -151,26 +166,36 @@ func (s *Store) once(ctx context.Context, fn func(*Tx) error) error {
 // begin waits for a connection as long as ctx allows, but opens the transaction on a context that cannot be cancelled:
 // a cancellation that meets COMMIT while it waits for a synchronous standby makes PostgreSQL acknowledge a commit the
 // standby may not have. Statements inside still use the caller's context, and the session settings bound the rest.
-//
-// A connection that was cut while it lay in the pool is found out by BEGIN and replaced; nothing was asked of it yet.
-func (s *Store) begin(ctx context.Context) (*sqlx.Conn, *sqlx.Tx, error) {
+func (s *Store) begin(ctx context.Context, o *sql.TxOptions) (conn *sqlx.Conn, tx *sqlx.Tx, err error) {
+	conn, err = s.connect(ctx, func(conn *sqlx.Conn) error {
+		tx, err = conn.BeginTxx(context.WithoutCancel(ctx), o)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("begin: %w", err)
+	}
+	return conn, tx, nil
+}
+
+// connect takes a connection and asks the first thing of it, which must be harmless to ask again: a connection that was
+// cut while it lay in the pool is found out by that, and replaced.
+func (s *Store) connect(ctx context.Context, first func(*sqlx.Conn) error) (*sqlx.Conn, error) {
 	for stale := 0; ; stale++ {
 		conn, err := s.db.Connx(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("connect: %w", err)
+			return nil, fmt.Errorf("connect: %w", err)
 		}
-		tx, err := conn.BeginTxx(context.WithoutCancel(ctx), nil)
-		if err == nil {
-			return conn, tx, nil
+		if err = first(conn); err == nil {
+			return conn, nil
 		}
-		conn.Close() //nolint:errcheck // as above
+		conn.Close() //nolint:errcheck // a broken one is dropped
 		if !wasStale(err) || stale > s.db.Stats().MaxOpenConnections {
-			return nil, nil, fmt.Errorf("begin: %w", err)
+			return nil, err
 		}
 	}
 }
 
-// wasStale reports whether BEGIN met a connection that had been closed from the other side. A silent one is not counted:
+// wasStale reports whether the first thing asked met a connection that had been closed from the other side. A silent one is not counted:
 // trying the next would only double the wait.
 func wasStale(err error) bool {
 	var network *net.OpError
@@ -200,7 +225,7 @@ func (s *Store) Ready(ctx context.Context, version uint) error {
 		Version uint `db:"version"`
 		Dirty   bool `db:"dirty"`
 	}
-	if err := sqlx.GetContext(ctx, s.db, &row, `SELECT version, dirty FROM schema_migrations`); err != nil {
+	if err := s.db.GetContext(ctx, &row, `SELECT version, dirty FROM schema_migrations`); err != nil {
 		return fmt.Errorf("read schema version: %w", err)
 	}
 	if row.Dirty || row.Version != version {

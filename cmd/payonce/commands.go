@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -24,9 +25,13 @@ func (a *app) worker() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withService(cmd.Context(), func(ctx context.Context, c config, service *payment.Service) error {
-				service.Log.InfoContext(ctx, "working")
-				runLoops(ctx, c, service)
-				return nil
+				counted := newMetrics(service.Store)
+				service.Resumed = counted.resume
+				return withAdmin(ctx, c, counted, service.Log, func() error {
+					service.Log.InfoContext(ctx, "working")
+					runLoops(ctx, c, service)
+					return nil
+				})
 			})
 		},
 	}
@@ -92,7 +97,7 @@ func (a *app) simulator() *cobra.Command {
 			}
 			defer sim.Close() //nolint:errcheck // the process ends
 			fmt.Fprintf(a.out, "simulator: http://%s/_sim\n", listener.Addr())
-			return serveUntil(cmd.Context(), newServer(c, sim.Handler()), listener, time.Second, log)
+			return serveUntil(cmd.Context(), newServer(c, sim.Handler()), listener, stopping{limit: time.Second}, log)
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "file that keeps its memory; without it, it forgets everything when it stops")
@@ -101,7 +106,7 @@ func (a *app) simulator() *cobra.Command {
 }
 
 func (a *app) health() *cobra.Command {
-	var ofSimulator bool
+	var ofSimulator, ofAdmin bool
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Exit with 0 when the service at PAYONCE_ADDR is ready",
@@ -112,8 +117,11 @@ func (a *app) health() *cobra.Command {
 				return err
 			}
 			address := "http://" + c.Addr + "/readyz"
-			if ofSimulator {
+			switch {
+			case ofSimulator:
 				address = "http://" + c.SimAddr + "/_sim"
+			case ofAdmin:
+				address = "http://" + cmp.Or(c.AdminAddr, defaultAdmin) + "/healthz"
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), 5*time.Second)
 			defer cancel()
@@ -134,6 +142,8 @@ func (a *app) health() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&ofSimulator, "simulator", false, "ask the simulator at PAYONCE_SIM_ADDR instead")
+	cmd.Flags().BoolVar(&ofAdmin, "admin", false, "ask the worker, or any other command, at PAYONCE_ADMIN_ADDR instead")
+	cmd.MarkFlagsMutuallyExclusive("simulator", "admin")
 	return cmd
 }
 
@@ -143,12 +153,16 @@ func (a *app) version() *cobra.Command {
 		Short: "Print the version of the program and of its schema",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			version := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				version = info.Main.Version + " " + info.GoVersion
-			}
-			fmt.Fprintf(a.out, "payonce %s, schema %d\n", version, migrations.Latest())
+			fmt.Fprintf(a.out, "payonce %s, schema %d\n", programVersion(), migrations.Latest())
 			return nil
 		},
 	}
+}
+
+func programVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version + " " + info.GoVersion
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,8 @@ type config struct {
 	OrderTTL        time.Duration `env:"PAYONCE_ORDER_TTL" envDefault:"30m" help:"unpaid orders expire after this"`
 	Interval        time.Duration `env:"PAYONCE_RECONCILE_INTERVAL" envDefault:"15s" help:"pause between two rounds of recovery"`
 	Grace           time.Duration `env:"PAYONCE_RECONCILE_GRACE" envDefault:"10s" help:"recovery leaves a charge alone for this long"`
+
+	Edge
 
 	LogLevel slog.Level `env:"PAYONCE_LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 	LogJSON  bool       `env:"PAYONCE_LOG_JSON" envDefault:"false" help:"log in JSON instead of text"`
@@ -107,6 +110,10 @@ func typeName(t string) string {
 	switch t {
 	case "time.Duration":
 		return "duration, such as 30s, 15m or 24h"
+	case "float64":
+		return "number"
+	case "main.networks":
+		return "list of addresses and networks, such as 127.0.0.1,10.0.0.0/8"
 	case "slog.Level":
 		return "level, which is debug, info, warn or error"
 	default:
@@ -141,7 +148,7 @@ func (c config) check(needs []need) (problems []error) {
 	if c.KeyHorizon > 24*time.Hour {
 		wrong("PAYONCE_PROVIDER_KEY_HORIZON: must be at most 24h, when Stripe may forget a key")
 	}
-	return append(problems, c.checkStripe()...)
+	return slices.Concat(problems, c.Edge.check(), c.checkStripe())
 }
 
 // checkStripe refuses half a configuration: a key without its webhook secret would take payments and stay deaf.

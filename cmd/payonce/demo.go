@@ -70,8 +70,8 @@ type demo struct {
 	log    *slog.Logger
 	folder string
 
-	shop, sim net.Listener
-	stops     []func(context.Context) error
+	shop, sim, admin net.Listener
+	stops            []func(context.Context) error
 }
 
 func (d *demo) reset() error {
@@ -98,6 +98,9 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	d.config.Addr = d.shop.Addr().String()
+	if d.admin, err = listenAdmin(ctx, d.config, d.log); err != nil {
+		return err
+	}
 	simulated := d.config.StripeKey == ""
 	if simulated {
 		if d.sim, err = listen(d.config.SimAddr, "PAYONCE_SIM_ADDR"); err != nil {
@@ -142,7 +145,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 
 // startDatabase makes DATABASE_URL lead to a migrated database: the given one, or a private server's.
 func (d *demo) startDatabase(ctx context.Context) (psql string, err error) {
-	psql = `psql "$DATABASE_URL"`
+	psql = `PGOPTIONS='-c payonce.merchant=*' psql "$DATABASE_URL"` // policies hide rows from the owner, too
 	if d.config.DatabaseURL == "" {
 		d.progress("starting PostgreSQL")
 		localpg.UnsetEnv() // some PG* variables win over an address that is given
@@ -172,7 +175,7 @@ func (d *demo) startSimulator(ctx context.Context, cancel context.CancelCauseFun
 	}
 	d.onStop(func(context.Context) error { return sim.Close() })
 	d.goServe(ctx, cancel, func(until context.Context) error {
-		return serveUntil(until, newServer(d.config, sim.Handler()), d.sim, time.Second, d.log)
+		return serveUntil(until, newServer(d.config, sim.Handler()), d.sim, stopping{limit: time.Second}, d.log)
 	})
 	return nil
 }
@@ -182,12 +185,17 @@ func (d *demo) startService(ctx context.Context, cancel context.CancelCauseFunc,
 	if err != nil {
 		return err
 	}
+	counted := newMetrics(store)
+	service.Resumed = counted.resume
+	d.goServe(ctx, cancel, func(until context.Context) error {
+		return serveUntil(until, newServer(d.config, newAdmin(d.config, counted)), d.admin, stopping{limit: time.Second}, d.log)
+	})
 	d.goServe(ctx, cancel, func(until context.Context) error {
 		runLoops(until, d.config, service)
 		return nil
 	})
 	d.goServe(ctx, cancel, func(until context.Context) error {
-		return serveUntil(until, newServer(d.config, newHandler(d.config, service)), d.shop, drain, d.log)
+		return newSite(d.config, service, counted.observe).serveUntil(until, d.shop, 0) // no load balancer watches a demo
 	})
 	return nil
 }
@@ -233,13 +241,13 @@ func (d *demo) goServe(ctx context.Context, cancel context.CancelCauseFunc, part
 func (d *demo) onStop(stop func(context.Context) error) { d.stops = append(d.stops, stop) }
 
 func (d *demo) stop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain+10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.config.DrainTimeout+10*time.Second)
 	defer cancel()
 	var failures []error
 	for i := len(d.stops) - 1; i >= 0; i-- {
 		failures = append(failures, d.stops[i](ctx))
 	}
-	for _, listener := range []net.Listener{d.shop, d.sim} {
+	for _, listener := range []net.Listener{d.shop, d.sim, d.admin} {
 		if listener != nil {
 			_ = listener.Close() //nolint:errcheck // usually closed by its server already
 		}
@@ -271,6 +279,7 @@ Payonce is ready after %.1f s.
   API         http://%s/v1
   Provider    %s
   Database    %s
+  Metrics     http://%s/metrics
 
   Keys        %s (merchant alpha)   %s (merchant beta)   %s (alpha, read only)
 
@@ -279,5 +288,5 @@ Try the API. Send the same line twice: the second time you get the same cart aga
   curl -i http://%s/v1/carts -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -H 'Idempotency-Key: my-first-cart' -d '{"currency":"EUR"}'
 
 Stop with Ctrl-C. Everything is kept; "payonce demo --reset" starts over.
-`, took.Seconds(), d.config.Addr, d.config.Addr, provider, psql, demoAlpha, demoBeta, demoReader, d.config.Addr, demoAlpha)
+`, took.Seconds(), d.config.Addr, d.config.Addr, provider, psql, d.admin.Addr(), demoAlpha, demoBeta, demoReader, d.config.Addr, demoAlpha)
 }

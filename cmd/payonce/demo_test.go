@@ -46,7 +46,7 @@ func startDemo(t *testing.T, binary, folder string) *process {
 	p := &process{t: t, log: &bytes.Buffer{}, ended: make(chan error, 1)}
 	p.cmd = exec.Command(binary, "demo")
 	p.cmd.Dir = folder
-	p.cmd.Env = append(os.Environ(), "PAYONCE_ADDR=127.0.0.1:0", "PAYONCE_SIM_ADDR=127.0.0.1:0", "DATABASE_URL=", "STRIPE_SECRET_KEY=",
+	p.cmd.Env = append(os.Environ(), "PAYONCE_ADDR=127.0.0.1:0", "PAYONCE_SIM_ADDR=127.0.0.1:0", "PAYONCE_ADMIN_ADDR=", "DATABASE_URL=", "STRIPE_SECRET_KEY=",
 		"PGHOSTADDR=127.0.0.1", "PGPORT=1", "PGSSLMODE=require") // meant for other programs; the demo must not follow them
 	p.cmd.Stderr = p.log
 	stdout, err := p.cmd.StdoutPipe()

@@ -72,17 +72,23 @@ func (a *app) root() *cobra.Command {
 		return fmt.Errorf("%w: %w; see payonce --help", errUsage, err)
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.demo(), a.serve(), a.worker(), a.migrate(), a.seed(), a.simulator(), a.health(), a.version())
-	for _, cmd := range append(root.Commands(), root) {
-		args := cmd.Args
-		cmd.Args = func(cmd *cobra.Command, given []string) error {
-			if err := args(cmd, given); err != nil {
-				return fmt.Errorf("%w: %w; see %s --help", errUsage, err, cmd.CommandPath())
-			}
-			return nil
-		}
-	}
+	root.AddCommand(a.demo(), a.serve(), a.worker(), a.migrate(), a.seed(), a.keys(), a.simulator(), a.health(), a.version())
+	usageErrors(root)
 	return root
+}
+
+// usageErrors marks wrong arguments of a command, and of those below it, as mistakes of the caller.
+func usageErrors(cmd *cobra.Command) {
+	args := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, given []string) error {
+		if err := args(cmd, given); err != nil {
+			return fmt.Errorf("%w: %w; see %s --help", errUsage, err, cmd.CommandPath())
+		}
+		return nil
+	}
+	for _, below := range cmd.Commands() {
+		usageErrors(below)
+	}
 }
 
 // load reads the settings a command needs.

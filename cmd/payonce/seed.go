@@ -54,13 +54,13 @@ func (a *app) seed() *cobra.Command {
 // their payments would be known to no provider. Each product is made under an idempotency key of its own, so a seed that
 // was killed half-way goes on where it stopped.
 func seedDemo(ctx context.Context, c config, store *repository.Store, log *slog.Logger) (made int, err error) {
-	err = store.InTx(ctx, func(tx *repository.Tx) error {
+	err = store.InTx(repository.AsSystem(ctx), func(tx *repository.Tx) error {
 		return errors.Join(
 			tx.EnsureMerchant(ctx, merchantAlpha, "Alpha Goods"),
 			tx.EnsureMerchant(ctx, merchantBeta, "Beta Books"),
-			tx.EnsureAPIKey(ctx, merchantAlpha, "key_alpha", demoAlpha, domain.RoleOperator),
-			tx.EnsureAPIKey(ctx, merchantBeta, "key_beta", demoBeta, domain.RoleOperator),
-			tx.EnsureAPIKey(ctx, merchantAlpha, "key_reader", demoReader, domain.RoleRead),
+			tx.EnsureAPIKey(ctx, domain.APIKey{MerchantID: merchantAlpha, ID: "key_alpha", Role: domain.RoleOperator, Name: "demo"}, demoAlpha),
+			tx.EnsureAPIKey(ctx, domain.APIKey{MerchantID: merchantBeta, ID: "key_beta", Role: domain.RoleOperator, Name: "demo"}, demoBeta),
+			tx.EnsureAPIKey(ctx, domain.APIKey{MerchantID: merchantAlpha, ID: "key_reader", Role: domain.RoleRead, Name: "demo, read only"}, demoReader),
 		)
 	})
 	if err != nil {
@@ -68,7 +68,7 @@ func seedDemo(ctx context.Context, c config, store *repository.Store, log *slog.
 	}
 	service := &payment.Service{Store: store, Present: api.Present, NewID: payment.NewID, Log: log, Lease: c.Lease, Retention: c.retention()}
 	for _, merchant := range []string{merchantAlpha, merchantBeta} {
-		n, err := seedCatalogue(ctx, service, merchant)
+		n, err := seedCatalogue(repository.AsMerchant(ctx, merchant), service, merchant)
 		if made += n; err != nil {
 			return made, fmt.Errorf("seed catalogue of %s: %w", merchant, err)
 		}

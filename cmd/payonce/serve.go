@@ -14,10 +14,6 @@ import (
 	"payonce/payment"
 )
 
-// drain is how long requests that are running get to finish when the process is told to stop. A charge that does not
-// make it loses nothing: its key is resumed by the next request, or by recovery.
-const drain = 20 * time.Second
-
 func (a *app) serve() *cobra.Command {
 	return &cobra.Command{
 		Use:     "serve",
@@ -31,8 +27,12 @@ func (a *app) serve() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				service.Log.InfoContext(ctx, "serving", "address", listener.Addr().String())
-				return serveUntil(ctx, newServer(c, newHandler(c, service)), listener, drain, service.Log)
+				counted := newMetrics(service.Store)
+				service.Resumed = counted.resume
+				return withAdmin(ctx, c, counted, service.Log, func() error {
+					service.Log.InfoContext(ctx, "serving", "address", listener.Addr().String())
+					return newSite(c, service, counted.observe).serveUntil(ctx, listener, c.DrainDelay)
+				})
 			})
 		},
 	}
@@ -65,8 +65,18 @@ func listen(address, variable string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serveUntil serves until ctx ends, then gives running requests the time of drain to finish.
-func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, drain time.Duration, log *slog.Logger) error {
+// stopping is how a server ends.
+type stopping struct {
+	announce func()                               // says that it is about to; may be nil
+	delay    time.Duration                        // how long it then goes on accepting, so that load balancers notice
+	after    func(time.Duration) <-chan time.Time // nil means time.After
+	limit    time.Duration                        // how long requests that are running get to finish after that
+	running  func() int64                         // how many there are; may be nil
+}
+
+// serveUntil serves until ctx ends, and then stops in order: what is running may finish. A charge that does not make it
+// loses nothing: its key is resumed by the next request that brings it, or settled by recovery.
+func serveUntil(ctx context.Context, server *http.Server, listener net.Listener, stop stopping, log *slog.Logger) error {
 	server.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -75,11 +85,22 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener,
 		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	log.InfoContext(ctx, "stopping", "address", listener.Addr().String())
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	running := stop.running
+	if running == nil {
+		running = func() int64 { return 0 }
+	}
+	log.InfoContext(ctx, "stopping", "address", listener.Addr().String(), "running", running())
+	if stop.announce != nil {
+		stop.announce()
+		if stop.after == nil {
+			stop.after = time.After
+		}
+		<-stop.after(stop.delay)
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stop.limit)
 	defer cancel()
 	if err := server.Shutdown(end); err != nil {
-		return errors.Join(fmt.Errorf("requests were still running after %s: %w", drain, err), server.Close())
+		return errors.Join(fmt.Errorf("requests cut off after %s: %d; each may be sent again with its key: %w", stop.limit, running(), err), server.Close())
 	}
 	return nil
 }

@@ -18,7 +18,10 @@ func variableOf(field string) string {
 func settingsHelp() string {
 	var b strings.Builder
 	b.WriteString("Settings come from the environment:\n\n")
-	for f := range reflect.TypeFor[config]().Fields() {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[config]()) {
+		if f.Anonymous {
+			continue // its fields come next
+		}
 		text := f.Tag.Get("help")
 		if def := f.Tag.Get("envDefault"); def != "" {
 			text += " (" + def + ")"

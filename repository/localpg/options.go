@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// Role is who the product and its tests are: it may create databases and owns them, but is no superuser, as in
-	// production. A missing privilege or a row-level policy therefore shows here and not first there.
+	// Role is who the product and its tests are: it may create databases and owns them, and may create the role that the
+	// migrations need, but is no superuser, as in production. A missing privilege or a row-level policy therefore shows
+	// here and not first there.
 	Role = "payonce"
 	// superuser is PostgreSQL's own role. Whoever may use the socket may also be this one; trust asks for nothing.
 	superuser = "postgres"
@@ -72,9 +73,10 @@ func address(socket, dbname string) string {
 	return (&url.URL{Scheme: "postgres", Path: "/" + dbname, RawQuery: strings.ReplaceAll(query.Encode(), "+", "%20")}).String() // psql takes a plus for itself
 }
 
-// psqlLine is what a person types to look into a database.
+// psqlLine is what a person types to look into a database. The option makes the rows of all merchants visible, which
+// policies hide from the owner, too.
 func psqlLine(address string) string {
-	return "psql '" + strings.ReplaceAll(address, "'", `'\''`) + "'"
+	return "PGOPTIONS='-c payonce.merchant=*' psql '" + strings.ReplaceAll(address, "'", `'\''`) + "'"
 }
 
 // UnsetEnv removes every PG* variable from this process's environment. lib/pq reads them for each connection and refuses

@@ -65,9 +65,10 @@ func (s *Server) ensureRunning(ctx context.Context) error {
 	}
 	if adopted {
 		s.log.DebugContext(ctx, "PostgreSQL runs already")
-		return nil
+	} else if err := s.start(ctx); err != nil {
+		return err
 	}
-	return s.start(ctx)
+	return s.equip(ctx)
 }
 
 // Stop leaves the server; the last user to leave stops it and returns when its process is gone. Connections that are

@@ -73,22 +73,50 @@ func (s *Server) adopt(ctx context.Context) (bool, error) {
 	}
 }
 
-// ping asks a server whether it syncs to disk. A server that answers but does not let us in gives a *pq.Error. The
-// connection is described in full and not by a URL, because lib/pq completes a URL from PG* variables.
-func (s *Server) ping(ctx context.Context) (durable bool, err error) {
+// asSuperuser describes the connection in full and not by a URL, because lib/pq completes a URL from PG* variables.
+func (s *Server) asSuperuser() (*sql.DB, error) {
 	connector, err := pq.NewConnectorConfig(pq.Config{
 		Host: s.folder.run, Port: port, User: superuser, Database: superuser,
 		SSLMode: pq.SSLModeDisable, ConnectTimeout: s.options.patience,
 	})
 	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// ping asks a server whether it syncs to disk. A server that answers but does not let us in gives a *pq.Error.
+func (s *Server) ping(ctx context.Context) (durable bool, err error) {
+	db, err := s.asSuperuser()
+	if err != nil {
 		return false, err
 	}
+	defer db.Close() //nolint:errcheck // one question was asked
 	ctx, cancel := context.WithTimeout(ctx, s.options.patience)
 	defer cancel()
-	db := sql.OpenDB(connector)
-	defer db.Close() //nolint:errcheck // one question was asked
 	err = db.QueryRowContext(ctx, `SELECT current_setting('fsync')::boolean`).Scan(&durable)
 	return durable, err
+}
+
+// equip gives the role of older data what a newer release needs of it. The gate is held, so nobody else does the same.
+func (s *Server) equip(ctx context.Context) error {
+	db, err := s.asSuperuser()
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // one statement was run
+	ctx, cancel := context.WithTimeout(ctx, s.options.patience)
+	defer cancel()
+	_, err = db.ExecContext(ctx, `DO $$
+		BEGIN
+			IF NOT (SELECT rolcreaterole FROM pg_roles WHERE rolname = '`+Role+`') THEN
+				ALTER ROLE `+Role+` CREATEROLE;
+			END IF;
+		END $$`)
+	if err != nil && pq.As(err, pqerror.TooManyConnections) == nil { // its other users have found it fit
+		return fmt.Errorf("rights of role %s: %w", Role, err)
+	}
+	return nil
 }
 
 // start makes the cluster if there is none, and runs a server on it.
@@ -146,7 +174,7 @@ func (s *Server) initialise(ctx context.Context, found programs) error {
 		return fmt.Errorf("initdb: %w: %s", err, tail(out))
 	}
 	single := s.command(ctx, filepath.Join(found.dir, "postgres"), "--single", "-D", side, "-c", "fsync=off", "-c", "exit_on_error=on", superuser)
-	single.Stdin = strings.NewReader("CREATE ROLE " + Role + " LOGIN CREATEDB\n")
+	single.Stdin = strings.NewReader("CREATE ROLE " + Role + " LOGIN CREATEDB CREATEROLE\n")
 	if out, err := single.CombinedOutput(); err != nil {
 		return fmt.Errorf("create role %s: %w: %s", Role, err, tail(out))
 	}

@@ -28,7 +28,13 @@ func New(t testing.TB, options ...func(*repository.Options)) *DB {
 	store, err := repository.Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	connector, err := pq.NewConnector(o.URL)
+	config, err := pq.NewConfig(o.URL)
+	require.NoError(t, err)
+	if config.Runtime == nil {
+		config.Runtime = map[string]string{}
+	}
+	config.Runtime["payonce.merchant"] = "*" // a test sees every row, also when its role is bound by the policies
+	connector, err := pq.NewConnectorConfig(config)
 	require.NoError(t, err)
 	raw := sql.OpenDB(connector)
 	raw.SetMaxIdleConns(0) // a test that waits must not hold a session
@@ -56,6 +62,12 @@ func (db *DB) Refused(t testing.TB, constraint, query string, args ...any) {
 func (db *DB) Count(t testing.TB, query string, args ...any) int {
 	t.Helper()
 	var n int
-	require.NoError(t, db.raw.QueryRowContext(t.Context(), query, args...).Scan(&n))
+	db.Scan(t, &n, query, args...)
 	return n
+}
+
+// Scan reads one value into a pointer.
+func (db *DB) Scan(t testing.TB, value any, query string, args ...any) {
+	t.Helper()
+	require.NoError(t, db.raw.QueryRowContext(t.Context(), query, args...).Scan(value))
 }
