@@ -138,7 +138,7 @@ func (a *API) refuseUnread(client net.Addr, status int) []byte {
 	}
 	out.WriteString("\r\n")
 	out.Write(body)
-	a.log.Info("request that cannot be read", "request_id", id, "peer", client.String(), "status", status) //nolint:sloglint // there is no context before there is a request
+	a.log.Info("request that cannot be read", "request_id", id, "peer", client.String(), "status", status)
 	a.observer(Observation{Status: status})
 	return out.Bytes()
 }

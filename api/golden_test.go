@@ -193,7 +193,7 @@ func TestGolden_EveryRowOfTheContract(t *testing.T) {
 			path := filepath.Join("testdata", "golden", g.file+".http")
 			if *update {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) //nolint:gosec // it is part of the source
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 			}
 			want, err := os.ReadFile(path)
 			require.NoError(t, err)

@@ -238,7 +238,7 @@ func TestCommittedButTheAnswerLost_TheSameKeyBringsIt(t *testing.T) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, network+path, strings.NewReader(body))
 		require.NoError(t, err)
 		r.Header = http.Header{"Authorization": {"Bearer " + alpha}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
-		got, err := http.DefaultTransport.RoundTrip(r) //nolint:bodyclose // there is none
+		got, err := http.DefaultTransport.RoundTrip(r)
 		require.Error(t, err, "%v", got)
 	}
 	lost("/v1/orders", "k1", b.orderBody("2"))

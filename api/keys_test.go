@@ -88,7 +88,7 @@ func TestKeyPolicy_TellsWhatIsKept(t *testing.T) {
 	for _, one := range operations {
 		row, ok := one.(map[string]any)
 		require.True(t, ok)
-		paths[row["operation"].(string)] = row["method"].(string) + " " + row["path"].(string) //nolint:forcetypeassert,errcheck // a wrong type fails the test
+		paths[row["operation"].(string)] = row["method"].(string) + " " + row["path"].(string) //nolint:forcetypeassert // a wrong type fails the test
 		require.InDelta(t, 720*3600, row["retention_seconds"], 0)
 		require.InDelta(t, 9600*3600, row["tombstone_seconds"], 0)
 		require.NotEmpty(t, row["reasons"])

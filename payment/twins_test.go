@@ -46,8 +46,8 @@ func patientDatabase(o *repository.Options) {
 
 // arriving is a context that tells when somebody begins to wait on it.
 type arriving struct {
-	context.Context
-	arrived func()
+	context.Context //nolint:containedctx // it is a context
+	arrived         func()
 }
 
 func (a arriving) Done() <-chan struct{} {

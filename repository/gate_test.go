@@ -77,7 +77,9 @@ func TestFullPool_LetsThePatientWait(t *testing.T) {
 	db, release := full(t, time.Nanosecond, 1)
 	served := make(chan error, 2)
 	for range 2 {
-		go func() { served <- db.Store.InTx(repository.Patient(repository.AsSystem(t.Context())), func(*repository.Tx) error { return nil }) }()
+		go func() {
+			served <- db.Store.InTx(repository.Patient(repository.AsSystem(t.Context())), func(*repository.Tx) error { return nil })
+		}()
 	}
 	require.Eventually(t, func() bool { return db.Store.Stats().Waiting == 2 }, 10*time.Second, time.Millisecond, "more of them than the queue has places")
 	release()

@@ -51,7 +51,7 @@ func unless(ctx context.Context, conn *sql.Conn, there, statement string) error 
 	}
 	_, err := conn.ExecContext(ctx, statement)
 	if pq.As(err, pqerror.DuplicateObject, pqerror.UniqueViolation) != nil {
-		return nil // somebody else was faster
+		return nil //nolint:nilerr // somebody else was faster
 	}
 	return err
 }

@@ -195,6 +195,7 @@ func (d *demo) startService(ctx context.Context, cancel context.CancelCauseFunc,
 		return nil
 	})
 	d.goServe(ctx, cancel, func(until context.Context) error {
+		//nolint:contextcheck // each request brings its own
 		return newSite(d.config, service, counted.observe).serveUntil(until, d.shop, 0) // no load balancer watches a demo
 	})
 	return nil

@@ -31,6 +31,7 @@ func (a *app) serve() *cobra.Command {
 				service.Resumed = counted.resume
 				return withAdmin(ctx, c, counted, service.Log, func() error {
 					service.Log.InfoContext(ctx, "serving", "address", listener.Addr().String())
+					//nolint:contextcheck // each request brings its own
 					return newSite(c, service, counted.observe).serveUntil(ctx, listener, c.DrainDelay)
 				})
 			})
