@@ -76,6 +76,14 @@ func (b *bundle) crowd(n int, s *payment.Service, request payment.Request, cmd p
 	}
 }
 
+// stuck returns when the request that works has claimed its key and waits for the stock that is held.
+func (b *bundle) stuck() {
+	b.t.Helper()
+	require.Eventually(b.t, func() bool {
+		return b.db.Count(b.t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+	}, 30*time.Second, time.Millisecond)
+}
+
 // otherProcess is another service, with a pool of its own, over the same database.
 func (b *bundle) otherProcess(conns int) *payment.Service {
 	b.t.Helper()
@@ -124,6 +132,7 @@ func TestTwins_WhoDoesNotWantToWait_IsToldAtOnce(t *testing.T) {
 	request := b.request()
 	request.Wait = time.Minute
 	answers := b.crowd(1, b.Service, request, b.orderCommand(1))
+	b.stuck()
 	for place, s := range map[string]*payment.Service{"in the same process": b.Service, "in another": b.otherProcess(4)} {
 		impatient := again(request)
 		impatient.Wait = 0
@@ -141,6 +150,7 @@ func TestTwins_OtherPayloadWhileTheFirstRuns_IsRefused(t *testing.T) {
 	request := b.request()
 	request.Wait = time.Minute
 	answers := b.crowd(1, b.Service, request, b.orderCommand(1))
+	b.stuck()
 	_, err := b.CreateOrder(asMerchant(t), again(request), b.orderCommand(2))
 	require.Equal(t, domain.CodeKeyReused, domain.CodeOf(err))
 	release()
@@ -159,12 +169,11 @@ func TestTwins_TheFirstComesToNothing_TheNextOneWorks(t *testing.T) {
 		return present(p)
 	}
 	died := make(chan any)
-	waits := make(chan struct{})
 	go func() {
 		defer func() { died <- recover() }()
-		_, _ = b.CreateOrder(arriving{asMerchant(t), sync.OnceFunc(func() { close(waits) })}, request, b.orderCommand(1))
+		_, _ = b.CreateOrder(asMerchant(t), request, b.orderCommand(1))
 	}()
-	<-waits
+	b.stuck()
 	answers := b.crowd(20, b.Service, request, b.orderCommand(1))
 	release()
 	require.Equal(t, "a bug in the rendering", <-died)
@@ -201,9 +210,7 @@ func TestHangUp_AfterTheClaimTheAnswerIsStored(t *testing.T) {
 		reply, _ := b.CreateOrder(gone, request, b.orderCommand(1))
 		through <- reply
 	}()
-	require.Eventually(t, func() bool {
-		return b.db.Count(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
-	}, 10*time.Second, time.Millisecond, "it has claimed its key and waits for the stock")
+	b.stuck()
 	hangUp()
 	release()
 	first := <-through
