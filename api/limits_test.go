@@ -164,6 +164,8 @@ func crowded(t *testing.T) (b *bundle, store *repository.Store, order string, fr
 	return plain.edge(unchangedOptions), store, order, free
 }
 
+const waitingForALock = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+
 func TestFullPool_TurnsAwayQuickly_AndAllIsWellAfterwards(t *testing.T) {
 	t.Parallel()
 	b, store, order, free := crowded(t)
@@ -174,8 +176,7 @@ func TestFullPool_TurnsAwayQuickly_AndAllIsWellAfterwards(t *testing.T) {
 	for i := range 4 {
 		go func() { blocked <- pay("blocked-" + strconv.Itoa(i)) }()
 	}
-	const waiting = `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-	require.Eventually(t, func() bool { return b.db.Count(t, waiting) == 4 }, 20*time.Second, time.Millisecond, "all four are blocked inside the database")
+	require.Eventually(t, func() bool { return b.db.Count(t, waitingForALock) == 4 }, 20*time.Second, time.Millisecond, "all four are blocked inside the database")
 
 	turnedAway := make(chan answer, 40)
 	for i := range 20 {
@@ -213,7 +214,7 @@ func TestFullPool_LetsWhatHasBegunFinish(t *testing.T) {
 	for i := range 4 {
 		go func() { blocked <- b.post(alpha, "/v1/orders/"+order+"/charges", "blocked-"+strconv.Itoa(i), goodCard) }()
 	}
-	require.Eventually(t, func() bool { return store.Stats().InUse == 4 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.db.Count(t, waitingForALock) == 4 }, 20*time.Second, time.Millisecond)
 	begun.release()
 	require.Eventually(t, func() bool { return store.Stats().Waiting == 1 }, 20*time.Second, time.Millisecond, "its result waits to be written down")
 	b.get(alpha, "/v1/orders").problem(http.StatusServiceUnavailable, "unavailable") // who comes later does not
