@@ -251,3 +251,16 @@ func TestEnvironmentFullOfPG_DisturbsNothing(t *testing.T) {
 		require.False(t, strings.HasPrefix(line, "PG"), line)
 	}
 }
+
+func TestOlderData_GetTheRightsOfTheRoleThatTodaysMigrationsNeed(t *testing.T) {
+	t.Parallel()
+	o := Options{Dir: openDir(t)}
+	s := start(t, o)
+	db, err := s.asSuperuser()
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `ALTER ROLE payonce NOCREATEROLE`) // as it was made once
+	require.NoError(t, err)
+	start(t, o)
+	require.Equal(t, "true", query(t, s, `SELECT rolcreaterole FROM pg_roles WHERE rolname = current_user`))
+}
