@@ -41,13 +41,14 @@ var (
 	simLine  = regexp.MustCompile(`Provider +http://([^/]+)/_sim`)
 )
 
-func startDemo(t *testing.T, binary, folder string) *process {
+func startDemo(t *testing.T, binary, folder string, settings ...string) *process {
 	t.Helper()
 	p := &process{t: t, log: &bytes.Buffer{}, ended: make(chan error, 1)}
 	p.cmd = exec.Command(binary, "demo")
 	p.cmd.Dir = folder
 	p.cmd.Env = append(os.Environ(), "PAYONCE_ADDR=127.0.0.1:0", "PAYONCE_SIM_ADDR=127.0.0.1:0", "PAYONCE_ADMIN_ADDR=", "DATABASE_URL=", "STRIPE_SECRET_KEY=",
 		"PGHOSTADDR=127.0.0.1", "PGPORT=1", "PGSSLMODE=require") // meant for other programs; the demo must not follow them
+	p.cmd.Env = append(p.cmd.Env, settings...)
 	p.cmd.Stderr = p.log
 	stdout, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -101,6 +102,45 @@ func (p *process) call(method, path, key, body string) (int, http.Header, string
 	return answer.StatusCode, answer.Header, string(text)
 }
 
+// interrupt ends a demo as Ctrl-C does.
+func (p *process) interrupt() {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(p.t, <-p.ended, "Ctrl-C ends with exit code 0: %s", p.log)
+}
+
+// resetDemo deletes what a demo has left.
+func resetDemo(t *testing.T, binary, folder string) {
+	t.Helper()
+	reset := exec.Command(binary, "demo", "--reset")
+	reset.Dir = folder
+	out, err := reset.CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// succeeded is how often the provider has taken the money of an order.
+func (p *process) succeeded(order string) int {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(context.WithoutCancel(p.t.Context()), http.MethodGet, p.sim+"/_sim/audit", http.NoBody)
+	require.NoError(p.t, err)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(p.t, err)
+	defer answer.Body.Close()
+	var audit struct {
+		References []struct {
+			Reference string `json:"reference"`
+			Succeeded int    `json:"succeeded"`
+		} `json:"references"`
+	}
+	require.NoError(p.t, json.NewDecoder(answer.Body).Decode(&audit))
+	for _, reference := range audit.References {
+		if reference.Reference == order {
+			return reference.Succeeded
+		}
+	}
+	return 0
+}
+
 func idIn(t *testing.T, body string) string {
 	t.Helper()
 	var object struct {
@@ -113,12 +153,7 @@ func idIn(t *testing.T, body string) string {
 func TestDemo_KilledAndStartedAgain_LosesNothing(t *testing.T) {
 	t.Parallel()
 	binary, folder := built(t), t.TempDir()
-	t.Cleanup(func() {
-		reset := exec.Command(binary, "demo", "--reset")
-		reset.Dir = folder
-		out, err := reset.CombinedOutput()
-		require.NoError(t, err, string(out))
-	})
+	t.Cleanup(func() { resetDemo(t, binary, folder) })
 	first := startDemo(t, binary, folder)
 
 	_, _, products := first.call(http.MethodGet, "/v1/products?limit=1", "", "")
@@ -146,26 +181,9 @@ func TestDemo_KilledAndStartedAgain_LosesNothing(t *testing.T) {
 	}
 	_, _, paid := second.call(http.MethodGet, "/v1/orders/"+idIn(t, order), "", "")
 	require.Contains(t, paid, `"status":"paid"`)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, second.sim+"/_sim/audit", http.NoBody)
-	require.NoError(t, err)
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	var audit struct {
-		References []struct {
-			Reference string `json:"reference"`
-			Succeeded int    `json:"succeeded"`
-		} `json:"references"`
-	}
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&audit))
-	succeeded := map[string]int{}
-	for _, reference := range audit.References {
-		succeeded[reference.Reference] = reference.Succeeded
-	}
-	require.Equal(t, 1, succeeded[idIn(t, order)], "the provider remembers one payment, and only one")
+	require.Equal(t, 1, second.succeeded(idIn(t, order)), "the provider remembers one payment, and only one")
 
-	require.NoError(t, second.cmd.Process.Signal(syscall.SIGINT))
-	require.NoError(t, <-second.ended, "Ctrl-C ends with exit code 0: %s", second.log)
+	second.interrupt()
 }
 
 func TestDemo_PortInUse_SaysWhatToSet(t *testing.T) {
