@@ -21,38 +21,36 @@ var (
 	sourceRef = regexp.MustCompile("`([a-z]+(?:/[a-z_0-9]+)*/[a-z_0-9]+\\.(?:go|sql|yaml))`")
 )
 
-func markdown(t *testing.T) map[string]string {
+// texts are the files of the project whose names end so, by path.
+func texts(t *testing.T, suffix string) map[string]string {
 	t.Helper()
-	pages := map[string]string{}
+	found := map[string]string{}
 	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "." {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) == ".md" {
-			text, err := os.ReadFile(path)
-			pages[path] = string(text)
+		switch {
+		case err != nil:
 			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != ".":
+			return filepath.SkipDir // the demo's data, among others, where files come and go
+		case d.IsDir() || !strings.HasSuffix(path, suffix):
+			return nil
 		}
-		return nil
+		text, err := os.ReadFile(path)
+		found[path] = string(text)
+		return err
 	}))
-	require.NotEmpty(t, pages)
-	return pages
+	require.NotEmpty(t, found)
+	return found
 }
 
 func TestDocs_NamedTestsExist(t *testing.T) {
 	t.Parallel()
 	exists := map[string]bool{}
-	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, found := range testFunc.FindAllStringSubmatch(string(text), -1) {
+	for _, text := range texts(t, "_test.go") {
+		for _, found := range testFunc.FindAllStringSubmatch(text, -1) {
 			exists[found[1]] = true
 		}
-		return err
-	}))
-	for page, text := range markdown(t) {
+	}
+	for page, text := range texts(t, ".md") {
 		for _, name := range namedTest.FindAllString(text, -1) {
 			require.True(t, exists[name], "%s names %s", page, name)
 		}
@@ -61,7 +59,7 @@ func TestDocs_NamedTestsExist(t *testing.T) {
 
 func TestDocs_LinksAndPlacesExist(t *testing.T) {
 	t.Parallel()
-	for page, text := range markdown(t) {
+	for page, text := range texts(t, ".md") {
 		for _, found := range link.FindAllStringSubmatch(text, -1) {
 			if !strings.Contains(found[1], "://") && !strings.HasPrefix(found[1], "mailto:") {
 				_, err := os.Stat(filepath.Join(filepath.Dir(page), found[1]))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -245,10 +246,10 @@ func TestConnections_BeyondTheCapWaitUntilAnotherEnds(t *testing.T) {
 
 func TestReady_SaysWhenTheProcessIsAboutToStop(t *testing.T) {
 	t.Parallel()
-	draining := false
-	b := setup(t).edge(func(o *api.Options) { o.Draining = func() bool { return draining } })
+	var draining atomic.Bool
+	b := setup(t).edge(func(o *api.Options) { o.Draining = draining.Load })
 	require.Equal(t, http.StatusOK, b.get(alpha, "/readyz").status)
-	draining = true
+	draining.Store(true)
 	b.get(alpha, "/readyz").problem(http.StatusServiceUnavailable, "unavailable")
 	require.Equal(t, http.StatusOK, b.get(alpha, "/healthz").status, "it runs")
 	require.Equal(t, http.StatusOK, b.get(alpha, "/v1/orders").status, "and answers")

@@ -19,7 +19,7 @@ type Observation struct {
 	Method   string // as it was sent, which may be anything
 	Route    string // the pattern, such as /v1/orders/:id; empty when none matches
 	Status   int
-	Problem  domain.Code // of a refusal or failure that was told now; empty for a stored one
+	Problem  domain.Code // of a refusal or failure; empty for the answer of a keyed operation, which is kept, even when it refuses
 	Replayed bool        // the answer was stored by an earlier request
 	Panicked bool
 	Duration time.Duration

@@ -16,9 +16,6 @@ type Proxies []netip.Prefix
 // the client. Everything to the left of it is what the client claims.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	client := peer(r)
-	if !p.trust(client) {
-		return client
-	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && p.trust(client); i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))

@@ -95,7 +95,8 @@ func (l *limiter[K]) look(caller K) (bucket K, next time.Time, wait time.Duratio
 		maps.DeleteFunc(l.fullAt, func(_ K, fullAt time.Time) bool { return !fullAt.After(now) })
 	}
 	if _, known := l.fullAt[caller]; !known && len(l.fullAt) >= maxBuckets {
-		caller = *new(K) // everybody's
+		var everybody K
+		caller = everybody
 	}
 	next = now
 	if fullAt := l.fullAt[caller]; fullAt.After(now) {

@@ -17,8 +17,8 @@ type Edge struct {
 	AdminPublic bool   `env:"PAYONCE_ADMIN_PUBLIC" envDefault:"false" help:"allow an address for them that other machines reach; they are not protected"`
 
 	TrustedProxies networks `env:"PAYONCE_TRUSTED_PROXIES" help:"reverse proxies whose X-Forwarded-For and -Proto are believed, such as 10.0.0.0/8,fd00::/8; unset: nobody's are"`
-	RateLimit      float64  `env:"PAYONCE_RATE_LIMIT" envDefault:"200" help:"requests per second of one API key, in each process; 0: no limit"`
-	RateBurst      int      `env:"PAYONCE_RATE_BURST" envDefault:"400" help:"how many of them may come at once"`
+	RateLimit      float64  `env:"PAYONCE_RATE_LIMIT" envDefault:"500" help:"requests per second of one API key, in each process; 0: no limit"`
+	RateBurst      int      `env:"PAYONCE_RATE_BURST" envDefault:"1000" help:"how many of them may come at once"`
 	FailureLimit   float64  `env:"PAYONCE_FAILURE_LIMIT" envDefault:"5" help:"requests without a valid API key per second and client address, ten times as many at once; 0: no limit"`
 	MaxConnections int      `env:"PAYONCE_MAX_CONNECTIONS" envDefault:"10000" help:"connections to the public address; more have to wait"`
 
@@ -29,6 +29,9 @@ type Edge struct {
 	DrainDelay   time.Duration `env:"PAYONCE_DRAIN_DELAY" envDefault:"1s" help:"how long serve, told to stop, says so at /readyz before it takes no more requests"`
 	DrainTimeout time.Duration `env:"PAYONCE_DRAIN_TIMEOUT" envDefault:"20s" help:"how long running requests get to finish after that"`
 }
+
+// slowest and fastest are the rates per second that a limit may have. Beyond them it is a mistake.
+const slowest, fastest = 0.01, 1e6
 
 // defaultAdmin is where metrics are unless a setting says otherwise.
 const defaultAdmin = "127.0.0.1:8081"
@@ -53,12 +56,16 @@ func (e Edge) check() (problems []error) {
 			wrong("%s: must be more than 0", name)
 		}
 	}
-	for name, negative := range map[string]bool{
-		"PAYONCE_RATE_LIMIT": !(e.RateLimit >= 0), "PAYONCE_FAILURE_LIMIT": !(e.FailureLimit >= 0), "PAYONCE_DRAIN_DELAY": e.DrainDelay < 0,
-	} {
-		if negative {
-			wrong("%s: must not be negative", name)
+	for name, rate := range map[string]float64{"PAYONCE_RATE_LIMIT": e.RateLimit, "PAYONCE_FAILURE_LIMIT": e.FailureLimit} {
+		if rate != 0 && !(rate >= slowest && rate <= fastest) { // which refuses what is not a number, too
+			wrong("%s: must be 0, or from %g to %g", name, slowest, fastest)
 		}
+	}
+	if float64(e.RateBurst) > fastest {
+		wrong("PAYONCE_RATE_BURST: must be at most %g", fastest)
+	}
+	if e.DrainDelay < 0 {
+		wrong("PAYONCE_DRAIN_DELAY: must not be negative")
 	}
 	return problems
 }

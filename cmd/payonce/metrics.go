@@ -39,7 +39,7 @@ func newMetrics(store *repository.Store) *metrics {
 			Name: "payonce_http_request_duration_seconds", Help: "Requests to the API, by route, method and status.",
 			Buckets: []float64{.002, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"route", "method", "status"}),
-		problems: counters("payonce_problems_total", "Refusals and failures that were told, by the slug of their type; stored ones are not counted.", "problem"),
+		problems: counters("payonce_problems_total", "Refusals and failures that were told, by the slug of their type; final answers of keyed operations are not among them.", "problem"),
 		replays:  counters("payonce_idempotency_replays_total", "Answers that an earlier request had stored, by route.", "route"),
 		resumed:  counters("payonce_idempotency_keys_resumed_total", "Keys taken over from an owner who had not come to an end, by who did it.", "by"),
 		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "payonce_panics_total", Help: "Requests and rounds that ended by a panic."}),
