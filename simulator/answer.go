@@ -14,9 +14,11 @@ const apiVersion = "2024-06-20"
 type wire int
 
 const (
-	wireSent wire = iota // as an ordinary HTTP response
-	wireFIN              // not at all: the connection is closed
-	wireRST              // not at all: the connection is reset
+	wireSent  wire = iota // as an ordinary HTTP response
+	wireFIN               // not at all: the connection is closed
+	wireRST               // not at all: the connection is reset
+	wireStall             // not at all: the connection stays open as long as the client waits
+	wireShort             // its beginning only, then the connection is closed
 )
 
 // answer is what a call comes to.
@@ -26,6 +28,7 @@ type answer struct {
 	header      map[string]string // beside those that every answer carries
 	body        []byte
 	wire        wire
+	short       int  // how many bytes of the body are sent by wireShort
 	store       bool // keep it under the idempotency key
 }
 
@@ -57,14 +60,14 @@ func (a answer) with(name, value string) answer {
 
 // sentStatus is the status the client was sent; 0 when it was sent nothing.
 func (a answer) sentStatus() int {
-	if a.wire != wireSent {
+	if a.wire != wireSent && a.wire != wireShort {
 		return 0
 	}
 	return a.status
 }
 
 func (a answer) send(rw http.ResponseWriter) {
-	if a.wire != wireSent {
+	if a.wire != wireSent && a.wire != wireShort {
 		cut(rw, a.wire)
 		return
 	}
@@ -76,6 +79,12 @@ func (a answer) send(rw http.ResponseWriter) {
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	h.Set("Cache-Control", "no-store")
 	rw.WriteHeader(a.status)
+	if a.wire == wireShort {
+		_, _ = rw.Write(a.body[:a.short])          //nolint:errcheck // as below
+		_ = http.NewResponseController(rw).Flush() //nolint:errcheck // as below
+		cut(rw, wireFIN)
+		return
+	}
 	_, _ = rw.Write(a.body) //nolint:errcheck // a client that left is no concern of ours
 }
 

@@ -57,12 +57,18 @@ func invalid(param, code, format string, args ...any) *apiError {
 	return e.withDocURL()
 }
 
+// inPath turns the answer to an unknown id among the parameters into the one to an unknown id in the path.
+func (e *apiError) inPath() *apiError {
+	if e.Code == codeResourceMissing {
+		e.status = http.StatusNotFound
+	}
+	return e
+}
+
 // missingInPath answers an unknown id in the path of a request; missingInBody one among its parameters. Only the
 // status differs.
 func missingInPath(param, what, id string) *apiError {
-	e := missingInBody(param, what, id)
-	e.status = http.StatusNotFound
-	return e
+	return missingInBody(param, what, id).inPath()
 }
 
 func missingInBody(param, what, id string) *apiError {

@@ -12,7 +12,7 @@ import (
 var referenceNames = []string{"payment_id", "charge_id", "order_id"}
 
 // Audit is what really happened, counted from the objects and not from what any client believes. It is the oracle of
-// tests: Succeeded may never exceed 1 for a reference, and Alarms must stay empty.
+// tests: Succeeded may never exceed 1 for a reference, nor Count for a refund's, and Alarms must stay empty.
 type Audit struct {
 	References []ReferenceAudit `json:"references"` // sorted by reference
 	Refunds    []RefundAudit    `json:"refunds"`
@@ -29,13 +29,15 @@ type ReferenceAudit struct {
 	FencedConfirms int    `json:"fenced_confirms"` // confirms refused because a cancel had come first
 }
 
-// RefundAudit is the sum over all refunds whose metadata holds the reference. There are none while the API has no
-// refunds.
+// refundReference is the metadata name of the caller's own id for one thing to be given back.
+const refundReference = "refund_id"
+
+// RefundAudit is the sum over all refunds whose metadata holds the reference.
 type RefundAudit struct {
 	Reference string `json:"reference"`
-	Count     int    `json:"count"`
+	Count     int    `json:"count"` // refunds that were made, whatever became of them
 	Succeeded int    `json:"succeeded"`
-	Amount    int64  `json:"amount"`
+	Amount    int64  `json:"amount"` // in minor units, without the refunds that failed
 }
 
 // references returns the caller's ids in an object's metadata, each once.
@@ -61,6 +63,19 @@ func (w *world) watch(i intent) {
 	}
 }
 
+// watchRefund does the same for money that is given back, at the moment a refund is made. The caller holds mu.
+func (w *world) watchRefund(r refund) {
+	ref := r.Metadata[refundReference]
+	if ref == "" {
+		return
+	}
+	made := append(w.paidBack[ref], r.ID)
+	w.paidBack[ref] = made
+	if len(made) > 1 {
+		w.alarms = append(w.alarms, fmt.Sprintf("%s was refunded %d times: %s", ref, len(made), strings.Join(made, ", ")))
+	}
+}
+
 func (w *world) audit() Audit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,11 +98,38 @@ func (w *world) audit() Audit {
 		for _, ref := range refsOf[c.PaymentIntent.id] {
 			sums[ref].Succeeded++
 			sums[ref].Captured += c.AmountCaptured
+			sums[ref].Refunded += c.AmountRefunded
 		}
 	}
-	a := Audit{References: []ReferenceAudit{}, Refunds: []RefundAudit{}, Alarms: append([]string{}, w.alarms...)}
+	a := Audit{References: []ReferenceAudit{}, Refunds: w.auditRefunds(), Alarms: append([]string{}, w.alarms...)}
 	for _, ref := range slices.Sorted(maps.Keys(sums)) {
 		a.References = append(a.References, *sums[ref])
 	}
 	return a
+}
+
+// auditRefunds is the part of the audit about refunds. The caller holds mu.
+func (w *world) auditRefunds() []RefundAudit {
+	sums := map[string]RefundAudit{}
+	for r := range w.refunds.all {
+		ref := r.Metadata[refundReference]
+		if ref == "" {
+			continue
+		}
+		sum := sums[ref]
+		sum.Reference = ref
+		sum.Count++
+		if r.Status == refundSucceeded {
+			sum.Succeeded++
+		}
+		if r.Status != refundFailed {
+			sum.Amount += r.Amount
+		}
+		sums[ref] = sum
+	}
+	all := []RefundAudit{}
+	for _, ref := range slices.Sorted(maps.Keys(sums)) {
+		all = append(all, sums[ref])
+	}
+	return all
 }

@@ -35,9 +35,17 @@ func start(t *testing.T) *bench {
 	return startWith(t, simulator.Options{Seed: 1})
 }
 
+// startNow is start by the real time.
+func startNow(t *testing.T) *bench {
+	t.Helper()
+	return startWith(t, simulator.Options{Seed: 1, Now: time.Now})
+}
+
 func startWith(t *testing.T, o simulator.Options) *bench {
 	t.Helper()
-	o.Now = func() time.Time { return noon }
+	if o.Now == nil {
+		o.Now = func() time.Time { return noon }
+	}
 	sim, err := simulator.New(o)
 	require.NoError(t, err)
 	// A connection per request: on a kept one net/http may repeat a request by itself, and these tests count arrivals.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // maxBody is the largest request body in bytes; Stripe's forms are a thousand times smaller.
@@ -32,6 +33,9 @@ type call struct {
 	faults          []fault
 	faultProblem    *apiError // why the fault header could not be read
 
+	readsAt   time.Time                 // when the world was as a stale read sees it; zero for now
+	past      *world                    // the world as it was then
+	bank      func(behaviour) behaviour // what a fault makes of the card; nil leaves it as it is
 	operation operation
 	claimed   bool   // the key is ours in world.running
 	locked    string // the object that is ours in world.busy
@@ -49,8 +53,12 @@ func (w *world) serveAPI(rw http.ResponseWriter, r *http.Request, path, baseURL 
 		errorAnswer(internalError("The simulator cannot keep its journal.")).send(rw)
 		return
 	}
+	defer w.answered(c.requestID)
 	a := c.withHeaders(c.run())
 	c.depart(a)
+	if a.wire == wireStall {
+		c.stall()
+	}
 	a.send(rw)
 }
 
@@ -108,14 +116,13 @@ func (c *call) arrive() error {
 	}
 	c.requestID = "req_" + w.seed.text(24, "request", strconv.Itoa(c.arrival.N))
 	c.arrival.RequestID, c.originalRequest = c.requestID, c.requestID
-	if err := w.commit(change{Arrivals: []Arrival{c.arrival}}); err != nil {
-		return err
-	}
 	c.faults, c.faultProblem = parseFaults(c.request.Header.Values("X-Sim-Fault"))
-	if f, hit := w.ruleFor(c); hit {
-		c.faults = append(c.faults, f)
+	noted := change{Arrivals: []Arrival{c.arrival}}
+	if r, hit := w.ruleFor(c); hit {
+		c.faults = append(c.faults, r.Fault)
+		noted.Hits = []string{r.ID}
 	}
-	return nil
+	return w.commit(noted)
 }
 
 // accept answers a fault header that makes no sense: a test that asks for a fault must not pass without it.

@@ -20,11 +20,11 @@ type charge struct {
 	Amount                    int64             `json:"amount"`
 	AmountCaptured            int64             `json:"amount_captured"`
 	AmountRefunded            int64             `json:"amount_refunded"`
-	BalanceTransaction        unset             `json:"balance_transaction"`
+	BalanceTransaction        reference         `json:"balance_transaction"`
 	Captured                  bool              `json:"captured"`
 	Created                   int64             `json:"created"`
 	Currency                  string            `json:"currency"`
-	Customer                  unset             `json:"customer"`
+	Customer                  reference         `json:"customer"`
 	Description               nullable          `json:"description"`
 	Disputed                  bool              `json:"disputed"`
 	FailureBalanceTransaction unset             `json:"failure_balance_transaction"`
@@ -40,6 +40,7 @@ type charge struct {
 	ReceiptEmail              nullable          `json:"receipt_email"`
 	ReceiptURL                unset             `json:"receipt_url"`
 	Refunded                  bool              `json:"refunded"`
+	Refunds                   *list[any]        `json:"refunds,omitempty"` // only shown to who asks for them
 	StatementDescriptorSuffix nullable          `json:"statement_descriptor_suffix"`
 	Status                    string            `json:"status"`
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxPatience bounds how long a request may wait for a call to come to a barrier.
+// maxPatience bounds how long a request may wait for something to happen.
 const maxPatience = time.Minute
 
 // control is one request to the control interface under /_sim.
@@ -25,6 +25,7 @@ type control struct {
 var controlRoutes = []route[func(*control) answer]{
 	{"GET", "/_sim", (*control).overview},
 	{"GET", "/_sim/style.css", (*control).style},
+	{"POST", "/_sim/page", (*control).pageForm},
 	{"POST", "/_sim/clock", (*control).moveClock},
 	{"GET", "/_sim/clock", (*control).showClock},
 	{"GET", "/_sim/journal", (*control).showJournal},
@@ -34,10 +35,27 @@ var controlRoutes = []route[func(*control) answer]{
 	{"GET", "/_sim/rules", (*control).showRules},
 	{"DELETE", "/_sim/rules", (*control).deleteRules},
 	{"DELETE", "/_sim/rules/{id}", (*control).deleteRules},
+	{"GET", "/_sim/profile", (*control).showProfile},
+	{"POST", "/_sim/profile", (*control).chooseProfile},
+	{"GET", "/_sim/settings", (*control).showSettings},
+	{"POST", "/_sim/settings", (*control).changeSettings},
+	{"POST", "/_sim/webhooks/pause", (*control).pauseWebhooks},
+	{"POST", "/_sim/webhooks/resume", (*control).resumeWebhooks},
+	{"POST", "/_sim/webhooks/flush", (*control).flushWebhooks},
+	{"GET", "/_sim/deliveries", (*control).showDeliveries},
+	{"POST", "/_sim/events/{id}/redeliver", (*control).redeliver},
+	{"POST", "/_sim/webhook_endpoints/{id}/roll_secret", (*control).rollSecret},
 	{"GET", "/_sim/barriers/{id}", (*control).awaitBarrier},
 	{"POST", "/_sim/barriers/{id}/release", (*control).releaseBarrier},
 	{"POST", "/_sim/payment_intents/{id}/action", (*control).action},
 	{"POST", "/_sim/payment_intents/{id}/settle", (*control).settle},
+	{"POST", "/_sim/refunds/{id}/succeed", decideRefundAs(outcomeSucceed)},
+	{"POST", "/_sim/refunds/{id}/fail", decideRefundAs(outcomeFail)},
+	{"POST", "/_sim/disputes", (*control).openDispute},
+	{"POST", "/_sim/disputes/{id}/win", decideDisputeAs(true)},
+	{"POST", "/_sim/disputes/{id}/lose", decideDisputeAs(false)},
+	{"POST", "/_sim/payouts/run", (*control).runPayouts},
+	{"POST", "/_sim/payouts/{id}/fail", (*control).failPayout},
 	{"GET", "/_sim/payment_intents/{id}/authenticate", (*control).authenticatePage},
 	{"POST", "/_sim/payment_intents/{id}/authenticate", (*control).authenticateForm},
 }
@@ -89,28 +107,36 @@ func (c *control) moveClock() answer {
 	if err := c.body(&ask); err != nil {
 		return c.refuse(http.StatusBadRequest, "%v", err)
 	}
+	if err := c.world.setClock(ask.Advance, ask.Freeze); err != nil {
+		return c.refuse(http.StatusBadRequest, "%v", err)
+	}
+	return c.showClock()
+}
+
+// setClock advances the clock by a duration, "" for none, and then freezes it or lets it run; nil leaves that as it is.
+func (w *world) setClock(advance string, freeze *bool) error {
 	by := time.Duration(0)
-	if ask.Advance != "" {
+	if advance != "" {
 		var err error
-		if by, err = time.ParseDuration(ask.Advance); err != nil || by < 0 {
-			return c.refuse(http.StatusBadRequest, "advance: %q is not a duration like 25h; the clock only moves forward", ask.Advance)
+		if by, err = time.ParseDuration(advance); err != nil || by < 0 {
+			return fmt.Errorf("advance: %q is not a duration like 25h; the clock only moves forward", advance)
 		}
 	}
-	w := c.world
+	w.moving.Lock() // advance gives mu free now and then
+	defer w.moving.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	next := clock{real: w.clock.real, set: w.clock.advanced(by)}
-	if ask.Freeze != nil && *ask.Freeze != next.frozen() {
-		if *ask.Freeze {
-			next.set = next.froze()
-		} else {
-			next.set = next.thawed()
+	if err := w.advance(by); err != nil {
+		return err
+	}
+	next := w.clock.set
+	if freeze != nil && *freeze != w.clock.frozen() {
+		next = w.clock.thawed()
+		if *freeze {
+			next = w.clock.froze()
 		}
 	}
-	if err := w.commit(change{Clock: &next.set}); err != nil {
-		return c.refuse(http.StatusInternalServerError, "%v", err)
-	}
-	return jsonAnswer(http.StatusOK, w.clock)
+	return w.commit(change{Clock: &next})
 }
 
 func (c *control) showClock() answer {
@@ -152,7 +178,11 @@ func (c *control) addRule() answer {
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "%v", err)
 	}
-	return jsonAnswer(http.StatusCreated, c.world.putRule(r))
+	r, err = c.world.putRule(r)
+	if err != nil {
+		return c.refuse(http.StatusInternalServerError, "%v", err)
+	}
+	return jsonAnswer(http.StatusCreated, r)
 }
 
 func (c *control) showRules() answer {
@@ -160,22 +190,38 @@ func (c *control) showRules() answer {
 }
 
 func (c *control) deleteRules() answer {
-	if !c.world.dropRules(c.id) {
+	found, err := c.world.dropRules(c.id)
+	switch {
+	case err != nil:
+		return c.refuse(http.StatusInternalServerError, "%v", err)
+	case !found:
 		return c.refuse(http.StatusNotFound, "there is no rule %q", c.id)
+	default:
+		return c.showRules()
 	}
-	return c.showRules()
 }
 
 // awaitBarrier says how many calls wait at a barrier; with ?wait=10s only once one does, or when the time is over.
 func (c *control) awaitBarrier() answer {
-	patience := time.Duration(0)
-	if text := c.request.URL.Query().Get("wait"); text != "" {
-		var err error
-		if patience, err = time.ParseDuration(text); err != nil || patience < 0 || patience > maxPatience {
-			return c.refuse(http.StatusBadRequest, "wait: %q is not a duration up to %s", text, maxPatience)
-		}
+	patience, bad := c.patience()
+	if bad != nil {
+		return *bad
 	}
 	return jsonAnswer(http.StatusOK, map[string]any{"name": c.id, "waiting": c.world.awaitBarrier(c.id, patience)})
+}
+
+// patience is how long, in real time, the caller will wait: none unless ?wait= says so.
+func (c *control) patience() (time.Duration, *answer) {
+	text := c.request.URL.Query().Get("wait")
+	if text == "" {
+		return 0, nil
+	}
+	patience, err := time.ParseDuration(text)
+	if err != nil || patience < 0 || patience > maxPatience {
+		a := c.refuse(http.StatusBadRequest, "wait: %q is not a duration up to %s", text, maxPatience)
+		return 0, &a
+	}
+	return patience, nil
 }
 
 func (c *control) releaseBarrier() answer {

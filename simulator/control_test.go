@@ -202,7 +202,7 @@ func TestOverview_ShowsEverythingAndRunsNothing(t *testing.T) {
 		require.Contains(t, r.text, want)
 	}
 	require.NotContains(t, r.text, "<script")
-	require.Equal(t, "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+	require.Equal(t, "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 		r.header.Get("Content-Security-Policy"))
 	require.Contains(t, b.get("/_sim/style.css").header.Get("Content-Type"), "text/css")
 }

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // textFields are the parameters of an intent that are only stored and shown.
@@ -13,16 +14,9 @@ type textFields struct {
 }
 
 func readTextFields(p *params) textFields {
-	read := func(name string) *string {
-		text, given := p.clearable(name)
-		if !given {
-			return nil
-		}
-		return &text
-	}
 	return textFields{
-		description: read("description"), receiptEmail: read("receipt_email"),
-		suffix: read("statement_descriptor_suffix"), metadata: p.metadata(),
+		description: p.optional("description"), receiptEmail: p.optional("receipt_email"),
+		suffix: p.optional("statement_descriptor_suffix"), metadata: p.metadata(),
 	}
 }
 
@@ -32,14 +26,9 @@ func (f textFields) apply(i *intent) *apiError {
 		return problem
 	}
 	i.Metadata = merged
-	set := func(field *nullable, text *string) {
-		if text != nil {
-			*field = nullable(*text)
-		}
-	}
-	set(&i.Description, f.description)
-	set(&i.ReceiptEmail, f.receiptEmail)
-	set(&i.StatementDescriptorSuffix, f.suffix)
+	setText(&i.Description, f.description)
+	setText(&i.ReceiptEmail, f.receiptEmail)
+	setText(&i.StatementDescriptorSuffix, f.suffix)
 	return nil
 }
 
@@ -54,13 +43,13 @@ func prepareCreateIntent(c *call) (operation, *apiError) {
 		CaptureMethod:      readCaptureMethod(p),
 		ConfirmationMethod: p.oneOf("confirmation_method", "automatic", "manual"),
 		SetupFutureUsage:   nullable(p.oneOf("setup_future_usage", "on_session", "off_session")),
+		Customer:           referTo(c.world.readCustomer(p)),
 	}}
 	fields := readTextFields(p)
 	readMethodTypes(p, &draft.paymentIntent)
 	confirm, _ := p.boolean("confirm")
 	ask := readConfirmation(p, c.world)
 	x := p.expand("payment_intent", "")
-	refuseCustomer(p)
 	checkConfirmOnly(p, confirm)
 	if problem := p.done(); problem != nil {
 		return operation{}, problem
@@ -71,7 +60,11 @@ func prepareCreateIntent(c *call) (operation, *apiError) {
 	if confirm && draft.needsReturnURL() && ask.returnURL == "" {
 		return operation{}, returnURLMissing()
 	}
-	return operation{run: func(e *effect) (any, *apiError) {
+	takes := time.Duration(0)
+	if confirm {
+		takes = c.world.slowness(ask.method)
+	}
+	return operation{takes: takes, run: func(e *effect) (any, *apiError) {
 		i, problem := e.create(draft, fields, ask, confirm)
 		return e.showIntent(i, x), problem
 	}}, nil
@@ -97,9 +90,13 @@ func (e *effect) create(draft intent, fields textFields, ask confirmation, confi
 		if problem != nil {
 			return i, problem
 		}
+		if problem := i.checkOwner(m); problem != nil {
+			return i, problem
+		}
 		i.PaymentMethod, i.Status = referTo(m.ID), requiresConfirmation
 	}
 	e.putIntent(i)
+	e.announce("payment_intent.created", i.paymentIntent, nil)
 	if !confirm {
 		return i, nil
 	}
@@ -197,11 +194,4 @@ func returnURLMissing() *apiError {
 	return invalid("return_url", "",
 		"This PaymentIntent may be paid with methods that redirect the buyer, so confirming it needs a return_url. "+
 			"Give one, or create it with payment_method_types or automatic_payment_methods[allow_redirects]=never.")
-}
-
-// refuseCustomer: the simulator has no customers, so every id of one is unknown.
-func refuseCustomer(p *params) {
-	if id := p.text("customer"); id != "" {
-		p.fail(missingInBody("customer", "customer", id))
-	}
 }

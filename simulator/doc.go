@@ -12,6 +12,12 @@
 //     and journal line together, in memory and on disk.
 //   - record: the stored answer of an idempotency key.
 //   - fault: something that goes wrong on purpose at a named point of the pipeline. A rule says when.
+//   - entry: a balance transaction, one line of the account's ledger.
+//   - account: a customer, deleted or not.
+//   - job: what the bank or Stripe itself does later, when the virtual clock comes to it. A task is a job at its time.
+//   - event: what happened to an object, as it was then. A delivery is one event that is owed to one endpoint; an attempt
+//     is one time it was sent.
+//   - profile: a named mix of rules, for long runs.
 //   - reference: one of the caller's own ids in an object's metadata; the audit counts by reference.
 //
 // # How a call runs
@@ -33,17 +39,67 @@
 //	POST   /_sim/clock      {"advance":"25h"}, {"freeze":true|false};  GET shows it
 //	POST   /_sim/reset      {"seed":7}, or nothing to keep the seed
 //	POST   /_sim/rules      a rule;  GET lists them, DELETE /_sim/rules[/{id}] removes them
+//	POST   /_sim/profile    {"name":"calm|rough|webhook_storm","seed":7}, or "" for none;  GET shows it
+//	POST   /_sim/settings   those to change, of the ones that GET shows (see settings)
+//	POST   /_sim/webhooks/pause, /resume, /flush       flush sends all that is owed, whatever the clock, paused or not
+//	POST   /_sim/events/{id}/redeliver                 sends it once more to every endpoint that wants it
+//	GET    /_sim/deliveries?event=&object=&wait=10s    what was sent; wait for when nothing is on its way
+//	POST   /_sim/webhook_endpoints/{id}/roll_secret    {"expires_in":"24h"}: a new secret, and for how long the old one signs
 //	GET    /_sim/barriers/{name}?wait=10s              waits until a call is held there
 //	POST   /_sim/barriers/{name}/release
 //	POST   /_sim/payment_intents/{id}/action           {"outcome":"succeed|fail|abandon"}: the buyer authenticates
 //	POST   /_sim/payment_intents/{id}/settle           {"outcome":"succeed|fail"}: the bank's late word
+//	POST   /_sim/refunds/{id}/succeed, .../fail        the bank's late word on a refund
+//	POST   /_sim/disputes   {"charge":"ch_...","reason":"fraudulent"}: a buyer complains about what is left of a charge
+//	POST   /_sim/disputes/{id}/win, .../lose           the bank decides
+//	POST   /_sim/payouts/run                           pays out what is available, a payout for each currency
+//	POST   /_sim/payouts/{id}/fail                     the merchant's bank refuses it, paid or not
 //
 // A single request can ask for a fault of its own with X-Sim-Fault: name;param=value, a comma between two.
+//
+// # Faults
+//
+// On the way in: html_error (status), rate_limit (reason, retry_after), stale_get, stale_list, stale_search (lag_ms, or
+// until a time), key_in_use, prune_key (key, a glob, or age; the request's own key without them), lock_timeout,
+// reset_before_effect, error_before_effect (status, store, should_retry), delay (ms, point), hold (barrier, point). In the
+// effect: decline (code, decline_code), require_action, processing. On the way out: error_after_effect (as before),
+// drop_after_effect (mode fin, rst or stall), truncate (bytes; mode short_length or clean_json_cut), empty_200,
+// ok_should_retry.
+//
+// On the way of an event, by a rule that matches on event (its type, * is any text) or object (an id): lose, duplicate (n
+// times in all), delay (ms by the virtual clock), reorder (behind the next window deliveries, 10 s at the longest),
+// twin_event, early (before the answer of the call that caused it), bad_signature, old_timestamp (seconds), wrong_version
+// (version). All endpoints suffer alike, and every attempt.
+//
+// A rule matches on method, path_glob, key_glob, metadata, pm, event, object, nth, from_nth and probability; times limits
+// its hits, off suspends it. Whom a probability strikes is decided by the seed, the rule and the request or event alone.
+//
+// # Webhooks
+//
+// An event is sent to every enabled endpoint that wants its type, after the answer of the call that caused it has left; an
+// answer that a fault holds up holds nothing else up. Deliveries to one endpoint are made one after the other, in order,
+// unless the settings allow several at a time. Anything but 2xx within the timeout is a failure, a redirect too. It is
+// tried again 1 min, 1 h and 3 h later and then given up, or, with live retries, after 5 min, doubling up to 12 h, for 3
+// days. Advancing the clock plays all of that, attempt by attempt, before it returns. What is owed is in the data file.
+//
+// Each attempt is signed anew, by real time unless the settings say otherwise, since that is what receivers compare with.
+//
+// # What happens by itself
+//
+// By the virtual clock: a balance transaction 5 s after an asynchronous capture, its money available 2 days later; an
+// authorization ends after 7 days; a refund to pm_card_pendingRefund or pm_card_refundFail is decided after 1 h; disputes
+// of the tokens made for it open 10 s after the payment, are decided 10 s after winning_evidence or losing_evidence, and
+// are lost when nobody answers for 7 days (an inquiry is closed after 30); a payout is submitted after 1 h, can be taken
+// apart after 3 h and is paid after 2 days. Search knows what is 10 s old.
+//
+// A charge costs 2.9 % and 0.30, a dispute 15.00, which is given back when it is won; a refund returns no fee. Nothing is
+// converted: every currency is a balance of its own.
 //
 // # Locks
 //
 // Each world has one mutex. It is held for short, non-waiting sections only (and for the write to disk that commits a
-// change); a call that sleeps or waits at a barrier holds a claimed key or a busy object, never the mutex.
+// change); a call that sleeps or waits at a barrier holds a claimed key or a busy object, never the mutex, and a delivery
+// that is on the wire holds nothing at all.
 //
 // # What it must not know
 //

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -11,9 +12,12 @@ type effect struct {
 	world   *world
 	change  change
 	now     time.Time // one instant for the whole effect
-	key     string    // the idempotency key, "" without one
+	key     string    // the idempotency key, or what stands for it when nobody called; "" without one
 	baseURL string    // where the world's pages are reached
 	made    int       // ids drawn so far
+
+	bank      func(behaviour) behaviour // what a fault makes of the card of a confirm; nil leaves it as it is
+	requestID string                    // of the API call that asked for the work; "" when nobody called
 }
 
 func newEffect(w *world, key, baseURL string) *effect {
@@ -25,13 +29,17 @@ func newEffect(w *world, key, baseURL string) *effect {
 // when a key that was forgotten after 24 hours is executed again.
 func newID[T row](e *effect, prefix string, t *table[T]) string {
 	e.made++
-	source := []string{prefix, "count", strconv.Itoa(t.size()), strconv.Itoa(e.made), ""}
+	kind, source := "count", strconv.Itoa(t.size())
 	if e.key != "" {
-		source[1], source[2] = "key", e.key
+		kind, source = "key", e.key
 	}
+	return freshID(e, prefix, t, kind, source, strconv.Itoa(e.made))
+}
+
+// freshID draws an id from what it is for.
+func freshID[T row](e *effect, prefix string, t *table[T], source ...string) string {
 	for n := 0; ; n++ {
-		source[4] = strconv.Itoa(n)
-		id := prefix + e.world.seed.text(24, source...)
+		id := prefix + e.world.seed.text(24, slices.Concat([]string{prefix}, source, []string{strconv.Itoa(n)})...)
 		if !t.has(id) {
 			return id
 		}
@@ -50,8 +58,14 @@ func (e *effect) method(id string) (method, bool) {
 	return find(e.change.Methods, e.world.methods, id)
 }
 
-func (e *effect) putIntent(i intent) { e.change.Intents = replace(e.change.Intents, i) }
+func (e *effect) putIntent(i intent) {
+	i.ChangedAt = e.now
+	e.change.Intents = replace(e.change.Intents, i)
+}
 
 func (e *effect) putCharge(c charge) { e.change.Charges = replace(e.change.Charges, c) }
 
-func (e *effect) putMethod(m method) { e.change.Methods = replace(e.change.Methods, m) }
+func (e *effect) putMethod(m method) {
+	m.bent = nil // a fault is about one attempt
+	e.change.Methods = replace(e.change.Methods, m)
+}

@@ -13,10 +13,30 @@ type expansion map[string]expansion
 var expandable = map[string]map[string]string{
 	"payment_intent": {
 		"latest_charge": "charge", "payment_method": "payment_method",
-		"application": "", "customer": "", "invoice": "", "on_behalf_of": "", "review": "",
+		"customer": "customer", "application": "", "invoice": "", "on_behalf_of": "", "review": "",
 	},
-	"charge":         {"payment_intent": "payment_intent", "balance_transaction": "", "customer": "", "failure_balance_transaction": ""},
-	"payment_method": {"customer": ""},
+	"charge": {
+		"payment_intent": "payment_intent", "balance_transaction": "balance_transaction", "customer": "customer",
+		"refunds": "refund list", "failure_balance_transaction": "",
+	},
+	"payment_method": {"customer": "customer"},
+	"refund": {
+		"charge": "charge", "payment_intent": "payment_intent", "balance_transaction": "balance_transaction",
+		"failure_balance_transaction": "balance_transaction", "source_transfer_reversal": "", "transfer_reversal": "",
+	},
+	"refund list":         {"data": "refund"},
+	"dispute":             {"charge": "charge", "payment_intent": "payment_intent"},
+	"balance_transaction": {"source": "source"},
+	"payout": {
+		"balance_transaction": "balance_transaction", "failure_balance_transaction": "balance_transaction",
+		"destination": "", "original_payout": "", "reversed_by": "",
+	},
+	"customer": {"default_source": ""},
+	// A source is a charge, a refund, a dispute or a payout: what any of them has may be asked for.
+	"source": {
+		"charge": "charge", "payment_intent": "payment_intent", "balance_transaction": "balance_transaction",
+		"customer": "customer", "failure_balance_transaction": "balance_transaction", "refunds": "refund list",
+	},
 }
 
 // expand reads the expand parameter for an answer made of the named object; on lists every path starts with "data.".
@@ -53,24 +73,56 @@ func (x expansion) add(object string, fields []string) bool {
 
 func (e *effect) showIntent(i intent, x expansion) paymentIntent {
 	shown := i.paymentIntent
-	if sub, asked := x["latest_charge"]; asked {
-		if c, ok := e.charge(shown.LatestCharge.id); ok {
-			shown.LatestCharge.full = e.showCharge(c, sub)
-		}
-	}
-	if _, asked := x["payment_method"]; asked {
+	e.expandCharge(&shown.LatestCharge, x, "latest_charge")
+	if sub, asked := x["payment_method"]; asked {
 		if m, ok := e.method(shown.PaymentMethod.id); ok {
-			shown.PaymentMethod.full = m.paymentMethod
+			shown.PaymentMethod.full = e.showMethod(m, sub)
 		}
 	}
+	e.expandCustomer(&shown.Customer, x)
 	return shown
 }
 
 func (e *effect) showCharge(c charge, x expansion) charge {
+	if sub, asked := x["refunds"]; asked {
+		c.Refunds = e.refundsOf(c.ID, sub["data"])
+	}
+	e.expandIntent(&c.PaymentIntent, x)
+	e.expandEntry(&c.BalanceTransaction, x, "balance_transaction")
+	e.expandCustomer(&c.Customer, x)
+	return c
+}
+
+// The expand functions put an object into a field that holds its id, when that was asked for under the field's name.
+
+func (e *effect) expandIntent(field *reference, x expansion) {
 	if sub, asked := x["payment_intent"]; asked {
-		if i, ok := e.intent(c.PaymentIntent.id); ok {
-			c.PaymentIntent.full = e.showIntent(i, sub)
+		if i, ok := e.intent(field.id); ok {
+			field.full = e.showIntent(i, sub)
 		}
 	}
-	return c
+}
+
+func (e *effect) expandCharge(field *reference, x expansion, name string) {
+	if sub, asked := x[name]; asked {
+		if c, ok := e.charge(field.id); ok {
+			field.full = e.showCharge(c, sub)
+		}
+	}
+}
+
+func (e *effect) expandEntry(field *reference, x expansion, name string) {
+	if sub, asked := x[name]; asked {
+		if t, ok := e.entry(field.id); ok {
+			field.full = e.showEntry(t, sub)
+		}
+	}
+}
+
+func (e *effect) expandCustomer(field *reference, x expansion) {
+	if _, asked := x["customer"]; asked {
+		if a, ok := e.account(field.id); ok {
+			field.full = a.shown()
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -21,10 +22,11 @@ type fault struct {
 
 // faultKind is what a name means. A new kind of fault is one more entry in faultKinds.
 type faultKind struct {
-	at     point   // where it strikes
-	points []point // where the parameter "point" may move it, if anywhere
-	params checks
-	must   []string // parameters that have no default
+	at      point   // where it strikes
+	points  []point // where the parameter "point" may move it, if anywhere
+	webhook bool    // it strikes webhooks too, or only them when strike is nil
+	params  checks
+	must    []string // parameters that have no default
 	// strike returns an answer that ends the call, or nil to let it go on. At before_response, c.answer is the answer
 	// it may replace.
 	strike func(c *call, f fault) *answer
@@ -35,6 +37,8 @@ var waitingPoints = []point{atAccept, beforeEffect, whileLocked, beforeResponse}
 
 type checks = map[string]func(text string) bool
 
+var staleChecks = checks{"lag_ms": isMilliseconds, "until": isTime}
+
 var errorChecks = checks{"status": isErrorStatus, "store": isBoolean, "should_retry": isBoolean}
 
 // faultKinds is every fault the simulator has.
@@ -42,15 +46,40 @@ var faultKinds = map[string]faultKind{
 	"reset_before_effect": {at: beforeEffect, strike: reset},
 	"error_before_effect": {at: beforeEffect, params: errorChecks, strike: answerError(false)},
 	"error_after_effect":  {at: afterEffect, params: errorChecks, strike: answerError(true)},
-	"drop_after_effect":   {at: beforeResponse, params: checks{"mode": isCut}, strike: drop},
-	"empty_200":           {at: beforeResponse, strike: empty},
 	"html_error":          {at: atAccept, params: checks{"status": isErrorStatus}, strike: htmlError},
 	"delay": {
-		at: beforeEffect, points: waitingPoints, params: checks{"ms": isMilliseconds}, must: []string{"ms"}, strike: delay,
+		webhook: true, at: beforeEffect, points: waitingPoints, params: checks{"ms": isMilliseconds}, must: []string{"ms"},
+		strike: delay,
 	},
 	"hold": {
 		at: beforeEffect, points: waitingPoints, params: checks{"barrier": isName}, must: []string{"barrier"}, strike: hold,
 	},
+
+	"rate_limit":     {at: atRateLimit, params: checks{"reason": isWord, "retry_after": isCount}, strike: rateLimited},
+	"key_in_use":     {at: atLookup, strike: answerKeyInUse},
+	"prune_key":      {at: atLookup, params: checks{"key": isName, "age": isDuration}, strike: pruneKey},
+	"lock_timeout":   {at: beforeEffect, strike: answerLockTimeout},
+	"decline":        {at: inEffect, params: checks{"code": isWord, "decline_code": isWord}, strike: bankDeclines},
+	"require_action": {at: inEffect, strike: bankAsks},
+	"processing":     {at: inEffect, strike: bankTakesItsTime},
+
+	"stale_get":    {at: atValidate, params: staleChecks, strike: readStale((*call).gets)},
+	"stale_list":   {at: atValidate, params: staleChecks, strike: readStale((*call).lists)},
+	"stale_search": {at: atValidate, params: staleChecks, strike: readStale((*call).searches)},
+
+	"drop_after_effect": {at: beforeResponse, params: checks{"mode": isCut}, strike: drop},
+	"truncate":          {at: beforeResponse, params: checks{"bytes": isCount, "mode": isTruncation}, strike: truncate},
+	"empty_200":         {at: beforeResponse, strike: empty},
+	"ok_should_retry":   {at: beforeResponse, strike: askAgain},
+
+	"lose":          {webhook: true, at: atDelivery},
+	"duplicate":     {webhook: true, at: atDelivery, params: checks{"n": isNumber(2, 10)}},
+	"reorder":       {webhook: true, at: atDelivery, params: checks{"window": isNumber(1, 100)}},
+	"twin_event":    {webhook: true, at: atDelivery},
+	"early":         {webhook: true, at: atDelivery},
+	"bad_signature": {webhook: true, at: atDelivery},
+	"old_timestamp": {webhook: true, at: atDelivery, params: checks{"seconds": isCount}},
+	"wrong_version": {webhook: true, at: atDelivery, params: checks{"version": isWord}},
 }
 
 func (c *call) strike(at point) *answer {
@@ -64,6 +93,11 @@ func (c *call) strike(at point) *answer {
 		}
 	}
 	return nil
+}
+
+// meets reports whether a fault strikes the call at a point.
+func (c *call) meets(at point) bool {
+	return slices.ContainsFunc(c.faults, func(f fault) bool { return f.at == at })
 }
 
 func newFault(name string, params map[string]string) (fault, *apiError) {
@@ -91,10 +125,21 @@ func newFault(name string, params map[string]string) (fault, *apiError) {
 	return f, nil
 }
 
-// parseFaults reads X-Sim-Fault headers: a comma list of name;param=value;param=value.
+// parseFaults reads X-Sim-Fault headers.
 func parseFaults(headers []string) ([]fault, *apiError) {
+	faults, problem := readFaults(strings.Join(headers, ","))
+	for _, f := range faults {
+		if faultKinds[f.Name].strike == nil {
+			return nil, invalid("", "", "Fault %s strikes webhooks: make a rule that matches an event.", f.Name)
+		}
+	}
+	return faults, problem
+}
+
+// readFaults reads a comma list of name;param=value;param=value.
+func readFaults(text string) ([]fault, *apiError) {
 	var faults []fault
-	for item := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+	for item := range strings.SplitSeq(text, ",") {
 		name, rest, _ := strings.Cut(strings.TrimSpace(item), ";")
 		if name == "" {
 			continue
@@ -154,6 +199,19 @@ func (f fault) integer(param string, otherwise int) int {
 	return otherwise
 }
 
+func (f fault) text(param, otherwise string) string {
+	if text := f.params[param]; text != "" {
+		return text
+	}
+	return otherwise
+}
+
+// duration reads a length of time; false when none was given.
+func (f fault) duration(param string) (time.Duration, bool) {
+	d, err := time.ParseDuration(f.params[param])
+	return d, err == nil
+}
+
 func (f fault) flag(param string, otherwise bool) bool {
 	if text := f.params[param]; text != "" {
 		return text == "true"
@@ -162,38 +220,34 @@ func (f fault) flag(param string, otherwise bool) bool {
 }
 
 func isErrorStatus(text string) bool {
-	n, err := strconv.Atoi(text)
-	return err == nil && n >= 400 && n <= 599
+	return isNumber(400, 599)(text)
 }
 
 func isBoolean(text string) bool { return text == "true" || text == "false" }
 
-func isCut(text string) bool { return text == "fin" || text == "rst" }
+// isNumber allows the whole numbers from least to most.
+func isNumber(least, most int) func(string) bool {
+	return func(text string) bool {
+		n, err := strconv.Atoi(text)
+		return err == nil && n >= least && n <= most
+	}
+}
+
+var isCount = isNumber(0, math.MaxInt32)
+
+func isDuration(text string) bool {
+	d, err := time.ParseDuration(text)
+	return err == nil && d >= 0
+}
 
 func isName(text string) bool { return text != "" }
 
 // isMilliseconds allows waits of up to ten minutes: longer ones are what barriers are for.
 func isMilliseconds(text string) bool {
-	n, err := strconv.Atoi(text)
-	return err == nil && n >= 0 && n <= int(10*time.Minute/time.Millisecond)
+	return isNumber(0, int(10*time.Minute/time.Millisecond))(text)
 }
 
 func reset(*call, fault) *answer { return &answer{wire: wireRST} }
-
-func drop(c *call, f fault) *answer {
-	a := c.answer
-	a.wire = wireFIN
-	if f.params["mode"] == "rst" {
-		a.wire = wireRST
-	}
-	return &a
-}
-
-func empty(c *call, _ fault) *answer {
-	a := c.answer
-	a.status, a.body = http.StatusOK, nil
-	return &a
-}
 
 func htmlError(_ *call, f fault) *answer {
 	status := f.integer("status", http.StatusBadGateway)
@@ -220,9 +274,13 @@ func answerError(stored bool) func(*call, fault) *answer {
 	}
 }
 
-// delay waits in real time. A world that ends cuts the wait and the connection.
 func delay(c *call, f fault) *answer {
-	timer := time.NewTimer(time.Duration(f.integer("ms", 0)) * time.Millisecond)
+	return c.wait(time.Duration(f.integer("ms", 0)) * time.Millisecond)
+}
+
+// wait waits in real time. A world that ends cuts the wait and the connection.
+func (c *call) wait(d time.Duration) *answer {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

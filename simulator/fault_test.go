@@ -123,7 +123,7 @@ func TestFaultHeaderThatMakesNoSense_FailsTheRequest(t *testing.T) {
 	t.Parallel()
 	b := start(t)
 	for _, fault := range []string{
-		"explode", "drop_after_effect;mode=stall", "delay", "delay;ms=-1", "delay;ms=1;point=after_effect", "hold",
+		"explode", "drop_after_effect;mode=melt", "lose", "delay", "delay;ms=-1", "delay;ms=1;point=after_effect", "hold",
 		"error_before_effect;status=200", "empty_200;status=200", "error_after_effect;store=maybe",
 	} {
 		r, err := b.faulty(fault, "k", "/v1/payment_intents", card()...)

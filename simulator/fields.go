@@ -13,6 +13,13 @@ func (n nullable) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(n))
 }
 
+// setText changes a field to what a request gave for it; nil leaves it alone.
+func setText(field *nullable, given *string) {
+	if given != nil {
+		*field = nullable(*given)
+	}
+}
+
 // unset is a field of Stripe's object that this simulator never fills: always null.
 type unset struct{}
 

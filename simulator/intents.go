@@ -1,5 +1,7 @@
 package simulator
 
+import "cmp"
+
 // The endpoints of an existing payment intent. Each prepare function checks what can be checked before anything is
 // executed (such refusals are not stored under the idempotency key) and returns the operation; whatever depends on the
 // intent's state is decided by the operation, under the object's lock.
@@ -45,7 +47,7 @@ func prepareGetIntent(c *call) (operation, *apiError) {
 func prepareUpdateIntent(c *call) (operation, *apiError) {
 	p := c.params
 	amount, amountGiven := p.integer("amount", 1)
-	methodID := p.text("payment_method")
+	methodID, owner := p.text("payment_method"), c.world.readCustomer(p)
 	fields := readTextFields(p)
 	x := p.expand("payment_intent", "")
 	if methodID != "" {
@@ -66,13 +68,13 @@ func prepareUpdateIntent(c *call) (operation, *apiError) {
 		}
 	}
 	return c.onIntent(x, func(e *effect, i intent) (intent, *apiError) {
-		return e.update(i, amount, methodID, fields)
+		return e.update(i, amount, methodID, owner, fields)
 	}), nil
 }
 
-// update changes an intent; amount 0 and an empty method leave them alone. A new amount or payment method makes what
+// update changes an intent; amount 0 and an empty method or owner, its customer, leave them alone. A new amount or payment method makes what
 // the buyer agreed to obsolete, so that an intent that waited for the buyer has to be confirmed again.
-func (e *effect) update(i intent, amount int64, methodID string, fields textFields) (intent, *apiError) {
+func (e *effect) update(i intent, amount int64, methodID, owner string, fields textFields) (intent, *apiError) {
 	if amount != 0 {
 		if refusal := i.refuses(moveUpdateAmount); refusal != nil {
 			return i, refusal
@@ -80,10 +82,13 @@ func (e *effect) update(i intent, amount int64, methodID string, fields textFiel
 		i.Amount = amount
 		i.unasked()
 	}
-	if methodID != "" {
+	if methodID != "" || owner != "" {
 		if refusal := i.refuses(moveUpdateMethod); refusal != nil {
 			return i, refusal
 		}
+	}
+	if owner != "" {
+		i.Customer = referTo(owner)
 	}
 	if problem := fields.apply(&i); problem != nil {
 		return i, problem
@@ -91,6 +96,9 @@ func (e *effect) update(i intent, amount int64, methodID string, fields textFiel
 	if methodID != "" {
 		m, problem := e.methodFor(methodID)
 		if problem != nil {
+			return i, problem
+		}
+		if problem := i.checkOwner(m); problem != nil {
 			return i, problem
 		}
 		i.PaymentMethod, i.Status = referTo(m.ID), requiresConfirmation
@@ -124,7 +132,9 @@ func prepareConfirmIntent(c *call) (operation, *apiError) {
 	if ask.returnURL == "" && i.needsReturnURL() {
 		return operation{}, returnURLMissing()
 	}
-	return c.onIntent(x, func(e *effect, i intent) (intent, *apiError) { return e.confirm(i, ask) }), nil
+	op := c.onIntent(x, func(e *effect, i intent) (intent, *apiError) { return e.confirm(i, ask) })
+	op.takes = c.world.slowness(cmp.Or(ask.method, i.PaymentMethod.id))
+	return op, nil
 }
 
 // prepareCaptureIntent serves POST /v1/payment_intents/{id}/capture.
@@ -165,20 +175,12 @@ func prepareCancelIntent(c *call) (operation, *apiError) {
 func prepareListIntents(c *call) (operation, *apiError) {
 	p := c.params
 	page := readPage(p)
-	refuseCustomer(p)
+	owner := c.world.readCustomer(p)
 	x := p.expand("payment_intent", "data.")
 	if problem := p.done(); problem != nil {
 		return operation{}, problem
 	}
-	if problem := checkCursor(c.world.intents, page, "payment_intent"); problem != nil {
-		return operation{}, problem
-	}
-	return operation{run: func(e *effect) (any, *apiError) {
-		rows, more := pageOf(e.world.intents, page, func(i intent) bool { return page.created.admits(i.Created) })
-		data := make([]paymentIntent, 0, len(rows))
-		for _, i := range rows {
-			data = append(data, e.showIntent(i, x))
-		}
-		return list[paymentIntent]{Object: "list", Data: data, HasMore: more, URL: c.path}, nil
-	}}, nil
+	return listing(c, c.world.intents, page, "payment_intent", func(i intent) bool {
+		return page.created.admits(i.Created) && admits(owner, i.Customer.id)
+	}, func(e *effect, i intent) any { return e.showIntent(i, x) })
 }

@@ -34,35 +34,40 @@ type between struct{ from, to int64 }
 func (b between) admits(created int64) bool { return b.from <= created && created <= b.to }
 
 func readPage(p *params) page {
-	pg := page{limit: defaultLimit, startingAfter: p.text("starting_after"), endingBefore: p.text("ending_before")}
-	if limit, given := p.integer("limit", 1); given {
-		if limit > maxLimit {
-			p.fail(invalid("limit", codeInvalidInteger, "This value must be less than or equal to %d: limit.", maxLimit))
-		}
-		pg.limit = int(min(limit, maxLimit))
-	}
+	pg := page{limit: readLimit(p), startingAfter: p.text("starting_after"), endingBefore: p.text("ending_before")}
 	if pg.startingAfter != "" && pg.endingBefore != "" {
 		p.fail(invalid("ending_before", "", "Give starting_after or ending_before, not both."))
 	}
-	pg.created = readCreated(p)
+	pg.created = readTimes(p, "created")
 	return pg
 }
 
-// readCreated reads created=<time> or created[gt|gte|lt|lte]=<time>.
-func readCreated(p *params) between {
+func readLimit(p *params) int {
+	limit, given := p.integer("limit", 1)
+	if !given {
+		return defaultLimit
+	}
+	if limit > maxLimit {
+		p.fail(invalid("limit", codeInvalidInteger, "This value must be less than or equal to %d: limit.", maxLimit))
+	}
+	return int(min(limit, maxLimit))
+}
+
+// readTimes reads a filter by time, for example created=<time> or created[gt|gte|lt|lte]=<time>.
+func readTimes(p *params, name string) between {
 	b := between{from: math.MinInt64, to: math.MaxInt64}
-	n := p.form.member("created")
+	n := p.form.member(name)
 	if n == nil {
 		return b
 	}
 	if n.members == nil {
-		at, given := p.integer("created", math.MinInt64)
+		at, given := p.integer(name, math.MinInt64)
 		if given {
 			b.from, b.to = at, at
 		}
 		return b
 	}
-	group := p.group("created")
+	group := p.group(name)
 	if t, given := group.integer("gte", math.MinInt64); given {
 		b.from = t
 	}
@@ -76,6 +81,41 @@ func readCreated(p *params) between {
 		b.to = min(b.to, t-1)
 	}
 	return b
+}
+
+// admits reports whether a filter lets a value pass; the empty filter lets everything pass.
+func admits(filter, value string) bool { return filter == "" || filter == value }
+
+// listing makes the operation that answers a page of the rows that keep admits; what names one of them.
+func listing[T row](
+	c *call, t *table[T], pg page, what string, keep func(T) bool, show func(*effect, T) any,
+) (operation, *apiError) {
+	if problem := checkCursor(t, pg, what); problem != nil {
+		return operation{}, problem
+	}
+	return operation{run: func(e *effect) (any, *apiError) {
+		rows, more := pageOf(t, pg, keep)
+		data := make([]any, 0, len(rows))
+		for _, v := range rows {
+			data = append(data, show(e, v))
+		}
+		return list[any]{Object: "list", Data: data, HasMore: more, URL: c.path}, nil
+	}}, nil
+}
+
+// retrieval makes the operation that answers the row of the path; param and what name it in the error. A read waits for
+// nobody.
+func retrieval[T row](c *call, t *table[T], param, what string, show func(*effect, T) any) (operation, *apiError) {
+	if problem := c.params.done(); problem != nil {
+		return operation{}, problem
+	}
+	if !t.has(c.id) {
+		return operation{}, missingInPath(param, what, c.id)
+	}
+	return operation{run: func(e *effect) (any, *apiError) {
+		v, _ := t.get(c.id)
+		return show(e, v), nil
+	}}, nil
 }
 
 // checkCursor refuses a cursor that names no object: ignoring it would make a client read the first page for ever.

@@ -58,7 +58,7 @@ func (e *effect) confirm(i intent, ask confirmation) (intent, *apiError) {
 		i.CaptureMethod = ask.captureMethod
 	}
 	i.NextAction = nil // a new attempt abandons the action of the last one
-	if i.Authenticated || !m.behaviour().asks(ask.offSession) {
+	if i.Authenticated || !m.asks(ask.offSession) {
 		return e.attempt(i, m)
 	}
 	switch {
@@ -86,9 +86,11 @@ func (e *effect) attachForConfirm(i *intent, named string) (method, *apiError) {
 	if problem != nil {
 		return method{}, problem
 	}
-	if m.UsedBy != "" && m.ID != attached {
-		return method{}, invalid("payment_method", "",
-			"The PaymentMethod %s was used before without being attached to a Customer, so it cannot be used again.", m.ID)
+	if problem := i.checkOwner(m); problem != nil {
+		return method{}, problem
+	}
+	if m.Customer.id == "" && m.UsedBy != "" && (m.UsedBy != i.ID || m.ID != attached) {
+		return method{}, methodUsedUp(m)
 	}
 	if m.ID != attached {
 		i.Authenticated = false
@@ -96,6 +98,7 @@ func (e *effect) attachForConfirm(i *intent, named string) (method, *apiError) {
 	m.UsedBy = i.ID
 	e.putMethod(m)
 	i.PaymentMethod = referTo(m.ID)
+	m.bent = e.bank
 	return m, nil
 }
 
@@ -110,6 +113,8 @@ func (e *effect) attempt(i intent, m method) (intent, *apiError) {
 		e.putCharge(c)
 		i.LatestCharge, i.LastPaymentError, i.Status = referTo(c.ID), nil, processing
 		e.putIntent(i)
+		e.announce("payment_intent.processing", i.paymentIntent, nil)
+		e.announce("charge.pending", c, nil)
 		return i, nil
 	default:
 		return e.approved(i, m), nil
@@ -119,8 +124,8 @@ func (e *effect) attempt(i intent, m method) (intent, *apiError) {
 func (e *effect) newCharge(i intent, m method) charge {
 	return charge{
 		ID: newID(e, "ch_", e.world.charges), Object: "charge", Amount: i.Amount, Created: e.now.Unix(),
-		Currency: i.Currency, Description: i.Description, Metadata: i.Metadata, PaymentIntent: referTo(i.ID),
-		PaymentMethod: m.ID, PaymentMethodDetails: detailsOf(m, i.Authenticated), ReceiptEmail: i.ReceiptEmail,
+		Currency: i.Currency, Customer: i.Customer, Description: i.Description, Metadata: i.Metadata,
+		PaymentIntent: referTo(i.ID), PaymentMethod: m.ID, PaymentMethodDetails: detailsOf(m, i.Authenticated), ReceiptEmail: i.ReceiptEmail,
 		StatementDescriptorSuffix: i.StatementDescriptorSuffix,
 	}
 }
@@ -128,23 +133,38 @@ func (e *effect) newCharge(i intent, m method) charge {
 func (e *effect) approved(i intent, m method) intent {
 	c := e.newCharge(i, m)
 	c.Status, c.Paid, c.Outcome = chargeSucceeded, true, approvedOutcome(m.behaviour().riskLevel)
+	e.setUp(i, m)
 	i.LatestCharge, i.LastPaymentError, i.Authenticated = referTo(c.ID), nil, false
 	if i.CaptureMethod == captureManual {
 		c.PaymentMethodDetails.Card.CaptureBefore = e.now.Add(authorizationPeriod).Unix()
 		e.putCharge(c)
 		i.AmountCapturable, i.Status = i.Amount, requiresCapture
 		e.putIntent(i)
+		e.announce("charge.succeeded", c, nil)
+		e.announce("payment_intent.amount_capturable_updated", i.paymentIntent, nil)
+		e.later(authorizationPeriod, jobExpireAuthorization, i.ID)
 		return i
 	}
-	return e.take(i, c, i.Amount)
+	return e.take(i, c, i.Amount, "charge.succeeded")
 }
 
-// take moves the money: the only way into succeeded.
-func (e *effect) take(i intent, c charge, amount int64) intent {
+// take moves the money: the only way into succeeded. said is the event that tells of it on the charge. The charge has its
+// balance transaction at once only where the caller asked to wait for that: by capturing synchronously.
+func (e *effect) take(i intent, c charge, amount int64, said string) intent {
 	c.Captured, c.AmountCaptured = true, amount
 	e.putCharge(c)
 	i.AmountReceived, i.AmountCapturable, i.Status = amount, 0, succeeded
 	e.putIntent(i)
+	if i.CaptureMethod == captureAutomatic {
+		c = e.book(c)
+	} else {
+		e.later(asyncCaptureDelay, jobBook, c.ID)
+	}
+	e.announce(said, c, nil)
+	e.announce("payment_intent.succeeded", i.paymentIntent, nil)
+	if m, _ := e.method(c.PaymentMethod); m.behaviour().dispute.count > 0 {
+		e.later(disputeDelay, jobDispute, c.ID)
+	}
 	return i
 }
 
@@ -162,6 +182,7 @@ func (e *effect) fail(c *charge, d decline) {
 	c.Status, c.FailureCode, c.FailureMessage = chargeFailed, nullable(d.code), nullable(d.message)
 	c.Outcome = declinedOutcome(d)
 	e.putCharge(*c)
+	e.announce("charge.failed", *c, nil)
 }
 
 // notHandled declines an attempt whose caller said that it cannot let the buyer act. The bank was not asked: no charge.
@@ -180,6 +201,7 @@ func (e *effect) refused(i intent, m method, why *apiError) (intent, *apiError) 
 	i.PaymentMethod, i.NextAction, i.Authenticated = reference{}, nil, false
 	i.Status = requiresPaymentMethod
 	e.putIntent(i)
+	e.announce("payment_intent.payment_failed", i.paymentIntent, nil)
 
 	answered := *why
 	answered.status = 402
@@ -197,6 +219,7 @@ func (e *effect) requireAction(i intent, returnURL string) intent {
 	}
 	i.LastPaymentError, i.Status = nil, requiresAction
 	e.putIntent(i)
+	e.announce("payment_intent.requires_action", i.paymentIntent, nil)
 	return i
 }
 
@@ -218,7 +241,7 @@ func (e *effect) capture(i intent, amount int64, given bool, metadata metadataCh
 	}
 	i.Metadata = merged
 	c, _ := e.charge(i.LatestCharge.id)
-	return e.take(i, c, amount), nil
+	return e.take(i, c, amount, "charge.captured"), nil
 }
 
 // cancel ends an intent for good and lets go of what is held.
@@ -227,13 +250,26 @@ func (e *effect) cancel(i intent, reason string) (intent, *apiError) {
 		return i, refusal
 	}
 	if i.Status == requiresCapture {
-		c, _ := e.charge(i.LatestCharge.id)
-		c.Refunded, c.AmountRefunded = true, c.Amount
-		e.putCharge(c)
+		e.release(i, "charge.refunded")
 	}
+	return e.end(i, reason), nil
+}
+
+// release gives back what is held for an intent. No money has moved, so no balance transaction says anything about it.
+// said is the event that tells of it.
+func (e *effect) release(i intent, said string) {
+	c, _ := e.charge(i.LatestCharge.id)
+	before := map[string]any{"amount_refunded": c.AmountRefunded, "refunded": c.Refunded}
+	c.Refunded, c.AmountRefunded = true, c.Amount
+	e.putCharge(c)
+	e.announce(said, c, before)
+}
+
+func (e *effect) end(i intent, reason string) intent {
 	at := e.now.Unix()
 	i.CanceledAt, i.CancellationReason = &at, nullable(reason)
 	i.AmountCapturable, i.NextAction, i.Authenticated, i.Status = 0, nil, false, canceled
 	e.putIntent(i)
-	return i, nil
+	e.announce("payment_intent.canceled", i.paymentIntent, nil)
+	return i
 }

@@ -55,7 +55,8 @@ func (e *effect) settle(i intent, outcome string) (intent, *apiError) {
 	case outcomeSucceed:
 		c.Status, c.Paid, c.Outcome = chargeSucceeded, true, approvedOutcome("")
 		i.LastPaymentError, i.Authenticated = nil, false
-		return e.take(i, c, i.Amount), nil
+		e.setUp(i, m)
+		return e.take(i, c, i.Amount, "charge.succeeded"), nil
 	case outcomeFail:
 		no := *cardDeclined("generic_decline")
 		e.fail(&c, no)
@@ -65,6 +66,14 @@ func (e *effect) settle(i intent, outcome string) (intent, *apiError) {
 		return i, nil
 	default:
 		return i, unknownOutcome(outcome)
+	}
+}
+
+// expireAuthorization lets go of money that nobody has captured in time.
+func (e *effect) expireAuthorization(id string) {
+	if i, ok := e.intent(id); ok && i.Status == requiresCapture {
+		e.release(i, "charge.expired")
+		e.end(i, "automatic")
 	}
 }
 

@@ -8,21 +8,32 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
-
-// pageRows is how many lines of each kind the overview shows.
-const pageRows = 50
 
 //go:embed pages
 var pageFiles embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"money": formatAmount,
-	"unix":  func(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04:05") },
-	"at":    func(at time.Time) string { return at.Format("2006-01-02 15:04:05.000") },
+	"money":   formatAmount,
+	"unix":    func(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04:05") },
+	"id":      func(r reference) string { return r.id },
+	"json":    func(v any) string { return string(marshal(v)) },
+	"percent": func(share *float64) string { return strconv.FormatFloat(*share*100, 'g', 3, 64) + " %" },
+	"params":  faultParams,
+	"at":      func(at time.Time) string { return at.Format("2006-01-02 15:04:05.000") },
 }).ParseFS(pageFiles, "pages/*.html"))
+
+// faultParams writes the parameters of a fault as a header of a request would.
+func faultParams(f fault) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(f.params)) {
+		pairs = append(pairs, name+"="+f.params[name])
+	}
+	return strings.Join(pairs, ";")
+}
 
 // page renders a template under a policy that lets it run nothing and load nothing but its style sheet. formAction is
 // where its forms may lead; browsers apply it to the redirect after a form too.
@@ -34,7 +45,7 @@ func (c *control) page(name, formAction string, data any) answer {
 	a := answer{status: http.StatusOK, contentType: "text/html; charset=utf-8", body: out.Bytes()}
 	a = a.with("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; form-action "+formAction+"; base-uri 'none'; frame-ancestors 'none'")
-	return a.with("X-Content-Type-Options", "nosniff").with("Referrer-Policy", "no-referrer")
+	return a.with("X-Content-Type-Options", "nosniff").with("Referrer-Policy", "same-origin")
 }
 
 func (c *control) style() answer {
@@ -43,71 +54,6 @@ func (c *control) style() answer {
 		return c.refuse(http.StatusNotFound, "%v", err)
 	}
 	return answer{status: http.StatusOK, contentType: "text/css; charset=utf-8", body: css}
-}
-
-// overviewPage is what GET /_sim shows.
-type overviewPage struct {
-	World   string
-	Base    string // the path of the world's controls
-	Now     time.Time
-	Frozen  bool
-	Ahead   time.Duration
-	Seed    uint64
-	Intents []intentRow
-	Keys    []record
-	Journal []Arrival // newest first
-	Total   counts
-	Alarms  []string
-	Rules   []rule
-	Waiting map[string]int // calls by barrier
-	Worlds  []string
-}
-
-type counts struct{ Intents, Keys, Arrivals int }
-
-type intentRow struct {
-	intent
-	Metadata []string // name=value, sorted; shadows the map of the intent
-}
-
-// overview shows a person what the simulator knows.
-func (c *control) overview() answer {
-	p := overviewPage{Base: c.path(""), Worlds: c.sim.worldNames(), Rules: c.world.listRules()}
-	c.world.overview(&p)
-	return c.page("overview.html", "'none'", p)
-}
-
-func (w *world) overview(p *overviewPage) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p.World, p.Seed = w.name, uint64(w.seed)
-	p.Now, p.Frozen = w.clock.now(), w.clock.frozen()
-	p.Ahead = p.Now.Sub(w.clock.real()).Round(time.Second)
-	p.Alarms = slices.Clone(w.alarms)
-	for _, i := range w.intents.newest(pageRows) {
-		row := intentRow{intent: i}
-		for _, name := range slices.Sorted(maps.Keys(i.paymentIntent.Metadata)) {
-			row.Metadata = append(row.Metadata, name+"="+i.paymentIntent.Metadata[name])
-		}
-		p.Intents = append(p.Intents, row)
-	}
-	keys := w.liveRecords()
-	p.Keys = slices.Clone(keys[max(0, len(keys)-pageRows):])
-	slices.Reverse(p.Keys)
-	p.Journal = slices.Clone(w.journal[max(0, len(w.journal)-pageRows):])
-	slices.Reverse(p.Journal)
-	p.Total = counts{w.intents.size(), len(keys), len(w.journal)}
-	p.Waiting = map[string]int{}
-	for name, b := range w.barriers {
-		p.Waiting[name] = b.waiting
-	}
-}
-
-func (s *Simulator) worldNames() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	names := slices.Sorted(maps.Keys(s.worlds))
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // path is the path of a control of this world, as the browser that asks for it sees the simulator.

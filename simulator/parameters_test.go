@@ -44,7 +44,7 @@ var createRows = []struct {
 	{"amount=1250&currency=eur&capture_method=later", 400, "", "capture_method"},
 	{"amount=1250&currency=eur&confirm=yes", 400, "", "confirm"},
 	{"amount=1250&currency=eur&payment_method=pm_nothing", 400, "resource_missing", "payment_method"},
-	{"amount=1250&currency=eur&payment_method=pm_card_createDispute", 400, "", "payment_method"},
+	{"amount=1250&currency=eur&payment_method=pm_card_createIssuerFraudRecord", 400, "", "payment_method"},
 	{"amount=1250&currency=eur&customer=cus_1", 400, "resource_missing", "customer"},
 	{"amount=1250&currency=eur&return_url=https://a.example", 400, "", "return_url"},
 	{"amount=1250&currency=eur&off_session=true", 400, "", "off_session"},

@@ -76,6 +76,15 @@ func (p *params) clearable(name string) (text string, given bool) {
 	return n.text, true
 }
 
+// optional is clearable with nil for a text that was not given, which leaves the field alone.
+func (p *params) optional(name string) *string {
+	text, given := p.clearable(name)
+	if !given {
+		return nil
+	}
+	return &text
+}
+
 // text reads a text; "" means that it was not given.
 func (p *params) text(name string) string {
 	text, given := p.clearable(name)

@@ -1,5 +1,7 @@
 package simulator
 
+import "time"
+
 // intentStatus is the state of a payment intent.
 type intentStatus string
 
@@ -37,7 +39,7 @@ type paymentIntent struct {
 	ConfirmationMethod        string            `json:"confirmation_method"`
 	Created                   int64             `json:"created"`
 	Currency                  string            `json:"currency"`
-	Customer                  unset             `json:"customer"`
+	Customer                  reference         `json:"customer"`
 	Description               nullable          `json:"description"`
 	Invoice                   unset             `json:"invoice"`
 	LastPaymentError          *apiError         `json:"last_payment_error"`
@@ -91,6 +93,8 @@ type intent struct {
 	Authenticated bool `json:"sim_authenticated,omitempty"`
 	// FencedConfirms counts the confirms that were refused because the intent was canceled before they arrived.
 	FencedConfirms int `json:"sim_fenced_confirms,omitempty"`
+	// ChangedAt is when this version was made, by the virtual clock.
+	ChangedAt time.Time `json:"sim_changed_at"`
 }
 
 func (i intent) key() string { return i.ID }

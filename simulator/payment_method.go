@@ -1,9 +1,6 @@
 package simulator
 
-import (
-	"net/http"
-	"strings"
-)
+import "time"
 
 // paymentMethod is a card as the API shows it. No card number exists anywhere in the simulator.
 type paymentMethod struct {
@@ -12,7 +9,7 @@ type paymentMethod struct {
 	BillingDetails billingDetails    `json:"billing_details"`
 	Card           card              `json:"card"`
 	Created        int64             `json:"created"`
-	Customer       unset             `json:"customer"`
+	Customer       reference         `json:"customer"`
 	Livemode       bool              `json:"livemode"`
 	Metadata       map[string]string `json:"metadata"`
 	Type           string            `json:"type"`
@@ -63,20 +60,55 @@ type method struct {
 	paymentMethod
 	Token  string `json:"sim_token"`
 	UsedBy string `json:"sim_used_by,omitempty"` // the payment intent of its first attempt
+	// SetUp: the buyer has agreed to payments that are made while they are away.
+	SetUp bool `json:"sim_set_up,omitempty"`
+	// Detached: it was a customer's once, and nobody can use it any more.
+	Detached bool `json:"sim_detached,omitempty"`
+
+	bent func(behaviour) behaviour // by a fault, for one attempt; nil leaves the card as it is
 }
 
 func (m method) key() string { return m.ID }
 
-func (m method) behaviour() behaviour { return testTokens[m.Token] }
+func (m method) behaviour() behaviour {
+	b, _ := behaviourOf(m.Token)
+	if m.bent != nil {
+		return m.bent(b)
+	}
+	return b
+}
+
+// asks reports whether the card wants its holder to authenticate now.
+func (m method) asks(offSession bool) bool {
+	switch m.behaviour().authentication {
+	case alwaysAsks:
+		return true
+	case asksUntilSetUp:
+		return !m.SetUp
+	case asksWhenPresent:
+		return !offSession
+	default:
+		return false
+	}
+}
+
+// slowness is how long, in real time, the bank takes to answer for a token or a payment method.
+func (w *world) slowness(id string) time.Duration {
+	if b, isToken := behaviourOf(id); isToken {
+		return b.takes
+	}
+	m, _ := w.methods.get(id)
+	return m.behaviour().takes
+}
 
 // checkMethod refuses a payment_method parameter that names neither a test token nor a payment method of this world.
 func (w *world) checkMethod(id string) *apiError {
-	switch _, isToken := testTokens[id]; {
+	switch _, isToken := behaviourOf(id); {
 	case isToken || w.methods.has(id):
 		return nil
-	case strings.HasPrefix(id, "pm_card_create"):
+	case id == "pm_card_createIssuerFraudRecord":
 		return invalid("payment_method", "",
-			"The simulator has no disputes or fraud warnings, so it refuses %s instead of treating it as an ordinary card.", id)
+			"The simulator has no fraud warnings, so it refuses %s instead of treating it as an ordinary card.", id)
 	default:
 		return missingInBody("payment_method", "PaymentMethod", id)
 	}
@@ -84,7 +116,7 @@ func (w *world) checkMethod(id string) *apiError {
 
 // methodFor returns the payment method that a parameter names. A test token is a factory: each use makes a new one.
 func (e *effect) methodFor(id string) (method, *apiError) {
-	if behaviour, isToken := testTokens[id]; isToken {
+	if behaviour, isToken := behaviourOf(id); isToken {
 		m := e.newMethod(id, behaviour)
 		e.putMethod(m)
 		return m, nil
@@ -111,18 +143,21 @@ func (e *effect) newMethod(token string, b behaviour) method {
 
 // prepareGetMethod serves GET /v1/payment_methods/{id}. A token resolves to a new payment method here too.
 func prepareGetMethod(c *call) (operation, *apiError) {
-	c.params.expand("payment_method", "") // known, and always null
+	x := c.params.expand("payment_method", "")
 	if problem := c.params.done(); problem != nil {
 		return operation{}, problem
 	}
 	if problem := c.world.checkMethod(c.id); problem != nil {
-		if problem.Code == codeResourceMissing {
-			problem.status = http.StatusNotFound
-		}
-		return operation{}, problem
+		return operation{}, problem.inPath()
 	}
 	return operation{run: func(e *effect) (any, *apiError) {
 		m, problem := e.methodFor(c.id)
-		return m.paymentMethod, problem
+		return e.showMethod(m, x), problem
 	}}, nil
+}
+
+func (e *effect) showMethod(m method, x expansion) paymentMethod {
+	shown := m.paymentMethod
+	e.expandCustomer(&shown.Customer, x)
+	return shown
 }

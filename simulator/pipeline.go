@@ -13,8 +13,10 @@ const (
 	atLookup       point = "idem_lookup"
 	beforeEffect   point = "before_effect"
 	whileLocked    point = "locked"
+	inEffect       point = "effect"       // a fault here bends what the bank says
 	afterEffect    point = "after_effect" // inside the commit: a fault here may replace the answer, never wait
 	beforeResponse point = "before_response"
+	atDelivery     point = "delivery" // of events, on their way out
 )
 
 // pipeline is Stripe's processing order. At each point the faults strike first, then the step runs; the first answer
@@ -72,8 +74,14 @@ func (c *call) prepare() *apiError {
 	if n := len([]rune(c.key)); n > maxKeyLength {
 		return invalid("", "", "Idempotency keys have at most %d characters; this one has %d.", maxKeyLength, n)
 	}
-	c.world.mu.Lock()
-	defer c.world.mu.Unlock()
+	w := c.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !c.readsAt.IsZero() {
+		c.past = w.asOf(c.readsAt)
+		c.world = c.past
+		defer func() { c.world = w }()
+	}
 	op, problem := c.route.handle(c)
 	c.operation = op
 	return problem
@@ -107,10 +115,26 @@ func lockTimeout() *apiError {
 // execute runs the operation and commits effect, idempotency record and journal line together.
 func (c *call) execute() *answer {
 	w := c.world
+	if takes := c.operation.takes; takes > 0 {
+		if cut := c.wait(takes); cut != nil {
+			return cut
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	c.strike(inEffect)
 	e := newEffect(w, c.key, c.baseURL)
+	if c.past != nil {
+		e = newEffect(c.past, c.key, c.baseURL)
+	}
+	e.requestID, e.bank = c.requestID, c.bank
 	body, problem := c.operation.run(e)
+	if c.past != nil {
+		e.change = change{} // what is read from the past changes nothing now
+	}
+	if len(e.change.Events) > 0 {
+		w.post.answering[c.requestID] = &answering{}
+	}
 
 	a := jsonAnswer(http.StatusOK, body)
 	if problem != nil {
@@ -157,6 +181,10 @@ func (c *call) commit(a answer, ch change) *answer {
 func (c *call) deliver(a answer) answer {
 	c.release() // whatever happens from here on, the key and the object are free
 	c.answer = a
+	c.world.awaitEarly(c.requestID)
+	if c.meets(beforeResponse) {
+		c.world.answered(c.requestID) // nobody else waits for an answer that is held up
+	}
 	if replaced := c.strike(beforeResponse); replaced != nil {
 		return *replaced
 	}
@@ -172,7 +200,7 @@ func (c *call) release() {
 		c.claimed = false
 	}
 	if c.locked != "" {
-		delete(c.world.busy, c.locked)
+		c.world.unbusy(c.locked)
 		c.locked = ""
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
-// rule says which arrivals meet a fault. The first rule that matches wins.
+// rule says which arrivals, or which events, meet a fault. The first rule that matches wins; those that were made one by
+// one come before those of the profile.
 type rule struct {
 	ID    string    `json:"id"`
 	Match condition `json:"match"`
 	Fault fault     `json:"fault"`
-	Times int       `json:"times,omitempty"` // how many arrivals it may hit; 0 is no limit
+	Times int       `json:"times,omitempty"` // how many arrivals or events it may hit; 0 is no limit
+	Off   bool      `json:"off,omitempty"`   // it is kept and strikes nothing
 	Hits  int       `json:"hits"`
 }
 
@@ -24,7 +26,11 @@ type condition struct {
 	KeyGlob  string            `json:"key_glob,omitempty"`  // * is any text
 	Metadata map[string]string `json:"metadata,omitempty"`  // of the request, or of the intent it names
 	PM       string            `json:"pm,omitempty"`        // a test token or an id, of the request or of the intent
-	// Nth and FromNth count the arrivals of the same method, path and key, from 1.
+	// Event and Object make it a rule about events: the type, in which * is any text, and the id of the object.
+	Event  string `json:"event,omitempty"`
+	Object string `json:"object,omitempty"`
+	// Nth and FromNth count, from 1, the arrivals of the same method, path and key, or the events of the same type about
+	// the same object.
 	Nth         int      `json:"nth,omitempty"`
 	FromNth     int      `json:"from_nth,omitempty"`
 	Probability *float64 `json:"probability,omitempty"`
@@ -36,21 +42,44 @@ func readRule(text []byte) (rule, error) {
 	if err := strictJSON(text, &r); err != nil {
 		return r, err
 	}
+	r.Hits = 0
+	return r, r.check()
+}
+
+// check refuses a rule that makes no sense.
+func (r rule) check() error {
 	if r.Fault.Name == "" {
-		return r, fmt.Errorf("rule: no fault")
+		return fmt.Errorf("rule: no fault")
 	}
-	if p := r.Match.Probability; p != nil && (*p < 0 || *p > 1) {
-		return r, fmt.Errorf("rule: probability %v is not between 0 and 1", *p)
+	if p := r.Match.Probability; p != nil && !(*p >= 0 && *p <= 1) {
+		return fmt.Errorf("rule: probability %v is not between 0 and 1", *p)
 	}
 	if r.Times < 0 || r.Match.Nth < 0 || r.Match.FromNth < 0 {
-		return r, fmt.Errorf("rule: a count is negative")
+		return fmt.Errorf("rule: a count is negative")
 	}
-	r.Hits = 0
-	return r, nil
+	return r.checkKind()
+}
+
+// ofEvents reports whether the condition is about events and not about arrivals.
+func (m condition) ofEvents() bool { return m.Event != "" || m.Object != "" }
+
+// checkKind refuses a rule that could never strike.
+func (r rule) checkKind() error {
+	kind := faultKinds[r.Fault.Name]
+	switch m := r.Match; {
+	case !m.ofEvents() && kind.strike == nil:
+		return fmt.Errorf("rule: %s strikes webhooks, so match on an event or an object", r.Fault.Name)
+	case m.ofEvents() && (!kind.webhook || r.Fault.params["point"] != ""):
+		return fmt.Errorf("rule: %s strikes requests, so do not match on an event or an object", r.Fault.Name)
+	case m.ofEvents() && (m.Method != "" || m.PathGlob != "" || m.PM != ""):
+		return fmt.Errorf("rule: an event has no method, path or pm")
+	default:
+		return nil
+	}
 }
 
 // putRule adds a rule at the end, or replaces the one with its id.
-func (w *world) putRule(r rule) rule {
+func (w *world) putRule(r rule) (rule, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for n := len(w.rules) + 1; r.ID == ""; n++ {
@@ -58,65 +87,106 @@ func (w *world) putRule(r rule) rule {
 			r.ID = id
 		}
 	}
+	next := slices.Clone(w.rules)
 	if n := w.ruleIndex(r.ID); n >= 0 {
-		w.rules[n] = &r
+		next[n] = r
 	} else {
-		w.rules = append(w.rules, &r)
+		next = append(next, r)
 	}
-	return r
+	return r, w.commit(change{Rules: &next})
+}
+
+// switchRule turns a rule off, or on again.
+func (w *world) switchRule(id string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.ruleIndex(id)
+	if n < 0 {
+		return fmt.Errorf("there is no rule %q", id)
+	}
+	next := slices.Clone(w.rules)
+	next[n].Off = !next[n].Off
+	return w.commit(change{Rules: &next})
 }
 
 func (w *world) ruleIndex(id string) int {
-	return slices.IndexFunc(w.rules, func(r *rule) bool { return r.ID == id })
+	return slices.IndexFunc(w.rules, func(r rule) bool { return r.ID == id })
 }
 
 // dropRules removes one rule, or all of them for an empty id; false when there is no such rule.
-func (w *world) dropRules(id string) bool {
+func (w *world) dropRules(id string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if id == "" {
-		w.rules = nil
-		return true
+	next := slices.DeleteFunc(slices.Clone(w.rules), func(r rule) bool { return id == "" || r.ID == id })
+	if id != "" && len(next) == len(w.rules) {
+		return false, nil
 	}
-	n := w.ruleIndex(id)
-	if n < 0 {
-		return false
-	}
-	w.rules = slices.Delete(w.rules, n, n+1)
-	return true
+	return true, w.commit(change{Rules: &next})
 }
 
 func (w *world) listRules() []rule {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rules := make([]rule, 0, len(w.rules))
-	for _, r := range w.rules {
-		rules = append(rules, *r)
-	}
-	return rules
+	return append([]rule{}, w.rules...)
 }
 
-// ruleFor returns the fault that the rules have for an arrival that was just noted. The caller holds mu.
-func (w *world) ruleFor(c *call) (fault, bool) {
-	for _, r := range w.rules {
-		if (r.Times == 0 || r.Hits < r.Times) && w.matches(r, c) {
-			r.Hits++
-			return r.Fault, true
+// applyRules is the part of apply about them. The caller holds mu.
+func (w *world) applyRules(c change) {
+	if c.Rules != nil {
+		w.rules = slices.Clone(*c.Rules)
+	}
+	if c.Profile != nil {
+		w.profile = *c.Profile
+		w.profile.Rules = slices.Clone(w.profile.Rules)
+	}
+	for _, id := range c.Hits {
+		for _, rules := range [][]rule{w.rules, w.profile.Rules} {
+			if n := slices.IndexFunc(rules, func(r rule) bool { return r.ID == id }); n >= 0 {
+				rules[n].Hits++
+				break
+			}
 		}
 	}
-	return fault{}, false
 }
 
-func (w *world) matches(r *rule, c *call) bool {
+// firstMatch returns the first rule that matches and may still hit; hit are those that the same change has hit already.
+// The caller holds mu.
+func (w *world) firstMatch(hit []string, matches func(rule, seed) bool) (rule, bool) {
+	for _, set := range []struct {
+		rules []rule
+		seed  seed
+	}{{w.rules, w.seed}, {w.profile.Rules, w.profile.Seed}} {
+		for _, r := range set.rules {
+			hits := r.Hits
+			for _, id := range hit {
+				if id == r.ID {
+					hits++
+				}
+			}
+			if !r.Off && (r.Times == 0 || hits < r.Times) && matches(r, set.seed) {
+				return r, true
+			}
+		}
+	}
+	return rule{}, false
+}
+
+// ruleFor returns the rule that strikes an arrival which is about to be noted. The caller holds mu.
+func (w *world) ruleFor(c *call) (rule, bool) {
+	return w.firstMatch(nil, func(r rule, s seed) bool { return w.matches(r, s, c) })
+}
+
+func (w *world) matches(r rule, s seed, c *call) bool {
 	m := r.Match
-	nth := w.arrivals[c.arrival.kind()]
-	if m.Method != "" && m.Method != c.arrival.Method ||
+	nth := w.arrivals[c.arrival.kind()] + 1
+	if m.ofEvents() ||
+		m.Method != "" && m.Method != c.arrival.Method ||
 		m.PathGlob != "" && !matchPath(m.PathGlob, c.path) ||
 		m.KeyGlob != "" && !matchText(m.KeyGlob, c.key) ||
 		m.Nth != 0 && m.Nth != nth || m.FromNth > nth {
 		return false
 	}
-	i, _ := w.intents.get(c.id)
+	i := w.intentOf(c)
 	for name, want := range m.Metadata {
 		got := c.form.member("metadata", name)
 		if got == nil && i.Metadata[name] != want || got != nil && got.text != want {
@@ -126,13 +196,66 @@ func (w *world) matches(r *rule, c *call) bool {
 	if m.PM != "" && !w.paysWith(c, i, m.PM) {
 		return false
 	}
-	// The draw depends on what arrives and on nothing else, so the same traffic meets the same faults in every run.
-	return m.Probability == nil ||
-		w.seed.chance("rule", r.ID, c.arrival.Method, c.route.template, c.key, strconv.Itoa(nth)) < *m.Probability
+	// The draw depends on what arrives and on nothing else, so the same traffic meets the same faults in every run. A read
+	// has no key; what tells it from others is the object in its path.
+	what := c.route.template
+	if c.key == "" {
+		what = c.path
+	}
+	return m.Probability == nil || s.chance("rule", r.ID, c.arrival.Method, what, c.key, strconv.Itoa(nth)) < *m.Probability
+}
+
+// intentOf returns the payment intent that a call is about: the one its path names, or that of the charge or refund in its
+// path or its parameters.
+func (w *world) intentOf(c *call) intent {
+	ids := []string{c.id}
+	for _, param := range []string{"payment_intent", "charge"} {
+		if n := c.form.member(param); n != nil {
+			ids = append(ids, n.text)
+		}
+	}
+	for _, id := range ids {
+		if r, ok := w.refunds.get(id); ok {
+			id = r.PaymentIntent.id
+		}
+		if ch, ok := w.charges.get(id); ok {
+			id = ch.PaymentIntent.id
+		}
+		if i, ok := w.intents.get(id); ok {
+			return i
+		}
+	}
+	return intent{}
+}
+
+// ruleForEvent returns the rule that strikes an event which is about to be made, the nth of its kind. The caller holds mu.
+func (w *world) ruleForEvent(ev event, nth int, hit []string) (rule, bool) {
+	return w.firstMatch(hit, func(r rule, s seed) bool { return r.Match.admitsEvent(ev, nth) && r.strikes(s, ev) })
+}
+
+func (m condition) admitsEvent(ev event, nth int) bool {
+	if !m.ofEvents() ||
+		m.Event != "" && !matchText(m.Event, ev.Type) ||
+		m.Object != "" && m.Object != ev.Subject ||
+		m.KeyGlob != "" && !matchText(m.KeyGlob, string(ev.Request.IdempotencyKey)) ||
+		m.Nth != 0 && m.Nth != nth || m.FromNth > nth {
+		return false
+	}
+	about := ev.about()
+	for name, want := range m.Metadata {
+		if about.Metadata[name] != want {
+			return false
+		}
+	}
+	return true
+}
+
+func (r rule) strikes(s seed, ev event) bool {
+	return r.Match.Probability == nil || s.chance("rule", r.ID, "event", ev.ID) < *r.Match.Probability
 }
 
 // paysWith reports whether a call uses a payment method, by its token or its id: the one in its parameters, or else
-// the one attached to the intent it names.
+// the one attached to the intent it is about.
 func (w *world) paysWith(c *call, i intent, pm string) bool {
 	id := i.PaymentMethod.id
 	if named := c.form.member("payment_method"); named != nil {
@@ -140,42 +263,6 @@ func (w *world) paysWith(c *call, i intent, pm string) bool {
 	}
 	m, _ := w.methods.get(id)
 	return id == pm || m.Token == pm
-}
-
-// matchPath matches path segments; ** stands for any number of them, none included.
-func matchPath(glob, path string) bool {
-	return matchSegments(strings.Split(glob, "/"), strings.Split(path, "/"))
-}
-
-func matchSegments(glob, path []string) bool {
-	if len(glob) == 0 {
-		return len(path) == 0
-	}
-	if glob[0] == "**" {
-		return matchSegments(glob[1:], path) || len(path) > 0 && matchSegments(glob, path[1:])
-	}
-	return len(path) > 0 && matchText(glob[0], path[0]) && matchSegments(glob[1:], path[1:])
-}
-
-// matchText matches a text in which * stands for any characters.
-func matchText(glob, text string) bool {
-	parts := strings.Split(glob, "*")
-	if len(parts) == 1 {
-		return glob == text
-	}
-	first, last := parts[0], parts[len(parts)-1]
-	if !strings.HasPrefix(text, first) {
-		return false
-	}
-	text = text[len(first):]
-	for _, part := range parts[1 : len(parts)-1] {
-		at := strings.Index(text, part)
-		if at < 0 {
-			return false
-		}
-		text = text[at+len(part):]
-	}
-	return strings.HasSuffix(text, last)
 }
 
 // strictJSON decodes one JSON value and refuses members it does not know.

@@ -15,8 +15,8 @@ type Options struct {
 	// Seed decides every id and every chance. A data file keeps the seed it was started with.
 	Seed uint64
 	// Data is the path of the file that keeps the simulator's memory, so that one that was killed goes on where it
-	// stopped: objects, idempotency keys, journal and clock, of every world. Rules and barriers are not kept. Only one
-	// simulator may use a file. "" keeps nothing.
+	// stopped: objects, events and what is owed of them, idempotency keys, journal, clock, rules, profile and settings, of
+	// every world. Barriers are not kept. Only one simulator may use a file. "" keeps nothing.
 	Data string
 	// Now is the real time that the virtual clocks start from; nil is the system's.
 	Now func() time.Time
@@ -33,6 +33,7 @@ type Simulator struct {
 	now       func() time.Time
 	log       *slog.Logger
 	disk      *dataFile // nil: memory only
+	courier   *http.Client
 
 	mu     sync.Mutex // guards the map; taken before a world's mutex, never after it
 	worlds map[string]*world
@@ -41,7 +42,7 @@ type Simulator struct {
 // New makes a simulator and, when Data is set, reads its memory back. It fails when the file cannot be read, is damaged
 // anywhere but in its last line, or is in use by another simulator.
 func New(o Options) (*Simulator, error) {
-	s := &Simulator{publicURL: strings.TrimSuffix(o.PublicURL, "/"), now: o.Now, log: o.Log, worlds: map[string]*world{}}
+	s := &Simulator{publicURL: strings.TrimSuffix(o.PublicURL, "/"), now: o.Now, log: o.Log, worlds: map[string]*world{}, courier: newCourier()}
 	if s.now == nil {
 		s.now = time.Now //nolint:forbidigo // the default of what comes in from outside
 	}
@@ -58,6 +59,11 @@ func New(o Options) (*Simulator, error) {
 			w.disk = disk
 		}
 	}
+	for _, w := range s.worlds {
+		w.mu.Lock()
+		w.goLive()
+		w.mu.Unlock()
+	}
 	if s.worlds[""] == nil {
 		if err := s.begin("", seed(o.Seed)); err != nil {
 			return nil, err
@@ -70,7 +76,7 @@ func New(o Options) (*Simulator, error) {
 // restore applies one line of the data file.
 func (s *Simulator) restore(c change) error {
 	if c.Begin != nil {
-		s.worlds[c.World] = newWorld(c.World, c.Begin.Seed, s.now, s.log, nil)
+		s.worlds[c.World] = newWorld(c.World, c.Begin.Seed, s.now, s.log, nil, s.courier)
 	}
 	w := s.worlds[c.World]
 	if w == nil {
@@ -95,13 +101,14 @@ func (s *Simulator) snapshot(yield func(change) bool) {
 
 // begin starts an empty world under a name. The caller holds mu, or is the only user.
 func (s *Simulator) begin(name string, with seed) error {
-	w := newWorld(name, with, s.now, s.log, s.disk)
+	w := newWorld(name, with, s.now, s.log, s.disk, s.courier)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.commit(change{Begin: &beginning{with}}); err != nil {
 		return fmt.Errorf("begin world %q: %w", name, err)
 	}
 	s.worlds[name] = w
+	w.goLive()
 	return nil
 }
 
@@ -151,7 +158,7 @@ func (s *Simulator) serve(rw http.ResponseWriter, r *http.Request) {
 		base = "http://" + r.Host
 	}
 	if api {
-		w.serveAPI(rw, r, path, base+prefix)
+		w.serveAPI(rw, r, path, base+prefix) //nolint:contextcheck // what happens must not end with the request that caused it
 		return
 	}
 	s.serveControl(w, rw, r, path, base+prefix)
@@ -177,6 +184,7 @@ func (s *Simulator) Close() error {
 	for _, w := range s.worlds {
 		w.end()
 	}
+	s.courier.CloseIdleConnections()
 	if s.disk == nil {
 		return nil
 	}

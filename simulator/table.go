@@ -1,6 +1,9 @@
 package simulator
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // row is an object that a table keeps.
 type row interface{ key() string }
@@ -11,6 +14,9 @@ type table[T row] struct {
 	rows  map[string]T
 	place map[string]int // id to position in order
 	order []string       // oldest first
+
+	past []earlier[T]     // what the last changes replaced, oldest first
+	now  func() time.Time // when they were; nil keeps no past
 }
 
 func newTable[T row]() *table[T] {
@@ -31,6 +37,9 @@ func (t *table[T]) size() int { return len(t.order) }
 
 func (t *table[T]) put(v T) {
 	id := v.key()
+	if t.now != nil {
+		t.remember(id, t.now())
+	}
 	if !t.has(id) {
 		t.place[id] = len(t.order)
 		t.order = append(t.order, id)

@@ -1,8 +1,11 @@
 package simulator
 
 import (
+	"container/heap"
 	"errors"
 	"log/slog"
+	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -14,37 +17,73 @@ var errClosed = errors.New("the simulated world was reset or closed")
 // world is the state of one simulated account. mu guards everything but the fields above it; see the package comment
 // for how it may be held.
 type world struct {
-	name   string // "" is the root
-	seed   seed
-	log    *slog.Logger
-	disk   *dataFile     // nil: memory only
-	closed chan struct{} // closed when the world ends, which sets waiting calls free
+	name    string // "" is the root
+	seed    seed
+	log     *slog.Logger
+	disk    *dataFile     // nil: memory only
+	courier *http.Client  // sends deliveries
+	closed  chan struct{} // closed when the world ends, which sets waiting calls free
 
-	mu    sync.Mutex
-	clock clock
+	moving sync.Mutex // held by who moves the clock; taken before mu
+	mu     sync.Mutex
+	clock  clock
 
 	intents *table[intent]
 	charges *table[charge]
 	methods *table[method]
+
+	events     *table[event]
+	endpoints  *table[endpoint]
+	deliveries *table[delivery]
+
+	entries  *table[entry]
+	refunds  *table[refund]
+	disputes *table[dispute]
+	payouts  *table[payout]
+	accounts *table[account]
+
 	records map[string]record // by idempotency key
 	journal []Arrival         // line n is at n-1
 
 	arrivals  map[arrivalKind]int // how many of each kind arrived
 	succeeded map[string][]string // reference to the intents that succeeded for it, see watch
+	paidBack  map[string][]string // refund reference to the refunds made for it, see watchRefund
 	alarms    []string
+
+	searchable searchIndex
+
+	rules     []rule
+	profile   profile
+	announced map[eventKind]int // how many events of each kind were made
+
+	settings settings
+	tasks    map[int]task // not done yet, by number
+	lastN    int          // the last number a task or a delivery got
+	agenda   agenda
 
 	// What follows is about calls on their way and does not outlive the process.
 	running  map[string]question // idempotency keys that are being executed
 	busy     map[string]bool     // objects that are being executed on
 	barriers map[string]*barrier
-	rules    []*rule
+	delayed  map[string][]task // tasks that wait for a busy object
+	timer    *time.Timer       // wakes the world for what is due next; nil before the first time
+	post     *postOffice
+	live     bool // false while the data file is read back: nothing may happen yet
 }
 
-func newWorld(name string, s seed, real func() time.Time, log *slog.Logger, disk *dataFile) *world {
+func newWorld(name string, s seed, real func() time.Time, log *slog.Logger, disk *dataFile, courier *http.Client) *world {
 	return &world{
-		name: name, seed: s, log: log, disk: disk, closed: make(chan struct{}), clock: clock{real: real},
+		name: name, seed: s, log: log, disk: disk, courier: courier, closed: make(chan struct{}), clock: clock{real: real},
+		settings: defaultSettings,
+
 		intents: newTable[intent](), charges: newTable[charge](), methods: newTable[method](),
-		records: map[string]record{}, arrivals: map[arrivalKind]int{}, succeeded: map[string][]string{},
+		events: newTable[event](), endpoints: newTable[endpoint](), deliveries: newTable[delivery](), post: newPostOffice(),
+		entries: newTable[entry](), refunds: newTable[refund](), disputes: newTable[dispute](),
+		payouts: newTable[payout](), accounts: newTable[account](), searchable: searchIndex{},
+
+		records: map[string]record{}, arrivals: map[arrivalKind]int{}, announced: map[eventKind]int{},
+		succeeded: map[string][]string{}, paidBack: map[string][]string{},
+		tasks: map[int]task{}, delayed: map[string][]task{},
 		running: map[string]question{}, busy: map[string]bool{}, barriers: map[string]*barrier{},
 	}
 }
@@ -52,14 +91,30 @@ func newWorld(name string, s seed, real func() time.Time, log *slog.Logger, disk
 // change is everything one step of a world's life touched: new versions of objects, an idempotency record, journal
 // lines. It is the unit of commit, in memory and as a line of the data file.
 type change struct {
-	World    string        `json:"world,omitempty"`
-	Begin    *beginning    `json:"begin,omitempty"` // the world starts empty
-	Clock    *clockSetting `json:"clock,omitempty"`
-	Intents  []intent      `json:"intents,omitempty"`
-	Charges  []charge      `json:"charges,omitempty"`
-	Methods  []method      `json:"methods,omitempty"`
-	Records  []record      `json:"records,omitempty"`
-	Arrivals []Arrival     `json:"arrivals,omitempty"`
+	World      string        `json:"world,omitempty"`
+	Begin      *beginning    `json:"begin,omitempty"` // the world starts empty
+	Clock      *clockSetting `json:"clock,omitempty"`
+	Intents    []intent      `json:"intents,omitempty"`
+	Charges    []charge      `json:"charges,omitempty"`
+	Methods    []method      `json:"methods,omitempty"`
+	Entries    []entry       `json:"entries,omitempty"`
+	Refunds    []refund      `json:"refunds,omitempty"`
+	Disputes   []dispute     `json:"disputes,omitempty"`
+	Payouts    []payout      `json:"payouts,omitempty"`
+	Accounts   []account     `json:"accounts,omitempty"`
+	Settings   *settings     `json:"settings,omitempty"`
+	Events     []event       `json:"events,omitempty"`
+	Endpoints  []endpoint    `json:"endpoints,omitempty"`
+	Deliveries []delivery    `json:"deliveries,omitempty"`
+	Rules      *[]rule       `json:"rules,omitempty"`
+	Profile    *profile      `json:"profile,omitempty"`
+	Forgotten  []string      `json:"forgotten,omitempty"` // idempotency keys that were pruned early
+	Hits       []string      `json:"hits,omitempty"`      // ids of rules
+	Records    []record      `json:"records,omitempty"`
+	Arrivals   []Arrival     `json:"arrivals,omitempty"`
+	Tasks      []task        `json:"tasks,omitempty"`
+	// TasksDone are the numbers of tasks that were done, or that turned out to have nothing to do.
+	TasksDone []int `json:"tasks_done,omitempty"`
 }
 
 type beginning struct {
@@ -68,7 +123,10 @@ type beginning struct {
 
 // lasting reports whether losing the change would lose more than a journal line.
 func (c change) lasting() bool {
-	return c.Begin != nil || c.Clock != nil || len(c.Intents)+len(c.Charges)+len(c.Methods)+len(c.Records) > 0
+	return c.Begin != nil || c.Clock != nil ||
+		len(c.Entries)+len(c.Refunds)+len(c.Disputes)+len(c.Payouts)+len(c.Accounts)+
+			len(c.Intents)+len(c.Charges)+len(c.Methods)+len(c.Records)+len(c.Events)+len(c.Tasks)+len(c.TasksDone) > 0 ||
+		c.Settings != nil || len(c.Forgotten) > 0 || c.Rules != nil || c.Profile != nil || len(c.Endpoints) > 0
 }
 
 func (w *world) ended() bool {
@@ -87,6 +145,7 @@ func (w *world) commit(c change) error {
 		return errClosed
 	}
 	c.World = w.name
+	w.owe(&c)
 	if w.disk != nil {
 		if err := w.disk.append(c); err != nil {
 			return err
@@ -97,6 +156,7 @@ func (w *world) commit(c change) error {
 	for _, alarm := range w.alarms[known:] {
 		w.log.Error("money taken twice", "world", w.name, "alarm", alarm)
 	}
+	w.wake()
 	return nil
 }
 
@@ -110,6 +170,7 @@ func (w *world) apply(c change) {
 	for _, i := range c.Intents {
 		before, _ := w.intents.get(i.ID)
 		w.intents.put(i)
+		w.searchable.put(i)
 		if i.Status == succeeded && before.Status != succeeded {
 			w.watch(i)
 		}
@@ -119,6 +180,20 @@ func (w *world) apply(c change) {
 	}
 	for _, m := range c.Methods {
 		w.methods.put(m)
+	}
+	w.applyMoney(c)
+	w.applyEvents(c)
+	w.applyRules(c)
+	for _, t := range c.Tasks {
+		w.lastN = max(w.lastN, t.N)
+		w.tasks[t.N] = t
+		heap.Push(&w.agenda, due{t.Due, t.N})
+	}
+	for _, n := range c.TasksDone {
+		delete(w.tasks, n)
+	}
+	for _, key := range c.Forgotten {
+		delete(w.records, key)
 	}
 	for _, r := range c.Records {
 		w.records[r.Key] = r
@@ -167,8 +242,12 @@ func (w *world) moveIntent(id, baseURL string, run func(*effect, intent) (intent
 func (w *world) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.ended() {
-		close(w.closed)
+	if w.ended() {
+		return
+	}
+	close(w.closed)
+	if w.timer != nil {
+		w.timer.Stop()
 	}
 }
 
@@ -185,7 +264,14 @@ func (w *world) snapshot(yield func(change) bool) {
 		changes = append(changes, change{Charges: []charge{ch}})
 	}
 	for i := range w.intents.all {
-		changes = append(changes, change{Intents: []intent{i}})
+		for _, version := range w.searchable[i.ID] {
+			changes = append(changes, change{Intents: []intent{version}})
+		}
+	}
+	changes = slices.AppendSeq(changes, w.snapshotMoney)
+	changes = slices.AppendSeq(changes, w.snapshotEvents)
+	for _, n := range slices.Sorted(maps.Keys(w.tasks)) {
+		changes = append(changes, change{Tasks: []task{w.tasks[n]}})
 	}
 	for _, r := range w.liveRecords() {
 		changes = append(changes, change{Records: []record{r}})
