@@ -281,3 +281,24 @@ func TestAccept(t *testing.T) {
 		}
 	}
 }
+
+func TestCardNumbers_InPathsQueriesAndBrokenBodies(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const card = "4242424242424242"
+	for _, path := range []string{"/v1/orders?" + card + "=1", "/v1/orders?limit=" + card, "/v1/orders?x=;" + card, "/docs?" + card, "/v1/orders/" + card,
+		"/v1/orders/ord_" + card, "/problems/" + card} {
+		got := b.get(alpha, path).problem(http.StatusUnprocessableEntity, "card-data-not-accepted")
+		require.NotContains(t, got.body, card, path)
+	}
+	require.NotContains(t, b.get(alpha, "/nothing/"+card).problem(http.StatusNotFound, "not-found").body, card)
+	for _, body := range []string{card, `"` + card + `"`, `[` + card + `]`, `{"currency":"EUR","x":"` + card, `{} ` + card} {
+		b.post(alpha, "/v1/carts", "k", body).problem(http.StatusUnprocessableEntity, "card-data-not-accepted")
+	}
+	order := b.order("o")
+	for _, token := range []string{"pm_" + card, "tok_" + card, "4242_4242_4242_4242"} {
+		got := b.post(alpha, "/v1/orders/"+order+"/charges", "k", `{"payment_method":"`+token+`"}`).problem(http.StatusUnprocessableEntity, "card-data-not-accepted")
+		require.NotContains(t, got.body, "4242")
+	}
+	require.Zero(t, b.db.Count(t, `SELECT count(*) FROM charges`))
+}

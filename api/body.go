@@ -25,19 +25,18 @@ func read[T any](c echo.Context, build func(*sj.Object) T) (T, error) {
 	if errors.Is(err, sj.ErrMediaType) {
 		return none, domain.E(domain.CodeUnsupportedMediaType, nil, "%s", sj.ErrMediaType)
 	}
-	if brokenOff(err) {
-		return none, domain.E(domain.CodeMalformedJSON, domain.Fields{"errors": []domain.FieldError{{Detail: "the body ends early, or is not framed as its headers say"}}},
-			"the body ends early, or is not framed as its headers say")
+	if reason := brokenOff(err); reason != "" {
+		return none, domain.E(domain.CodeMalformedJSON, domain.Fields{"errors": []domain.FieldError{{Detail: reason}}}, "%s", reason)
 	}
 	if err != nil {
 		return none, err
 	}
 	body, err := sj.Read(raw)
+	if err == nil && body.HasCardNumber() || err != nil && sj.LooksLikeCard(string(raw)) {
+		return none, domain.E(domain.CodeCardDataNotAccepted, nil, "the body holds what looks like a card number; send the provider's token instead")
+	}
 	if err != nil {
 		return none, bodyRefused(err)
-	}
-	if body.HasCardNumber() {
-		return none, domain.E(domain.CodeCardDataNotAccepted, nil, "the body holds what looks like a card number; send the provider's token instead")
 	}
 	command := build(body)
 	if err := body.Err(); err != nil {
@@ -46,12 +45,19 @@ func read[T any](c echo.Context, build func(*sj.Object) T) (T, error) {
 	return command, nil
 }
 
-// brokenOff reports whether a body could not be read to its end because of how it was sent. One that is too large, or
-// too slow, is something else.
-func brokenOff(err error) bool {
+// brokenOff says why a body could not be read to its end, when that is because of how it was sent. One that is too large
+// is something else.
+func brokenOff(err error) string {
 	var tooLarge *http.MaxBytesError
 	var network net.Error
-	return err != nil && !errors.As(err, &tooLarge) && !errors.As(err, &network) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	switch {
+	case err == nil, errors.As(err, &tooLarge), errors.Is(err, context.Canceled):
+		return ""
+	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		return "the body did not arrive in time"
+	default:
+		return "the body ends early, or is not framed as its headers say"
+	}
 }
 
 func bodyRefused(err error) error {

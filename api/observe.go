@@ -70,10 +70,20 @@ func (a *API) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		seen.Problem, _ = c.Get(problemKey).(domain.Code)
 		seen.Panicked, _ = c.Get(panicKey).(bool)
-		a.log.InfoContext(c.Request().Context(), "request", "request_id", requestIDOf(c), "client", clientOf(c), "method", seen.Method, "route", seen.Route,
+		a.log.InfoContext(c.Request().Context(), "request", "request_id", requestIDOf(c), "client", clientOf(c), "method", loggedMethod(seen.Method), "route", seen.Route,
 			"status", seen.Status, "replayed", seen.Replayed, "duration_ms", seen.Duration.Milliseconds())
 		a.observer(seen)
 		return nil
+	}
+}
+
+// loggedMethod keeps words that somebody has made up for a method out of the log: they may be anything.
+func loggedMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
+		return "other"
 	}
 }
 

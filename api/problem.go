@@ -97,6 +97,10 @@ func encode(v any) []byte {
 	return bytes.TrimRight(out.Bytes(), "\n")
 }
 
+// statusCallerGone is what the log and the metrics show for a request whose caller did not wait for the answer. It is never
+// sent; nginx has made the number a custom.
+const statusCallerGone = 499
+
 // fail is echo's error handler and the only place that writes an error. It does nothing when the answer has begun.
 func (a *API) fail(err error, c echo.Context) {
 	if c.Response().Committed {
@@ -105,13 +109,20 @@ func (a *API) fail(err error, c echo.Context) {
 	ctx, requestID := c.Request().Context(), requestIDOf(c)
 	err = classify(err)
 	code := domain.CodeOf(err)
-	c.Set(problemKey, code)
-	switch code {
-	case domain.CodeInternal:
+	// When the caller has gone, nothing is wrong here, and it must not look like an outage to whoever watches.
+	gone := errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled)
+	if gone {
+		defer func() { c.Response().Status = statusCallerGone }() // after the answer, which a caller who is only half gone may read
+	} else {
+		c.Set(problemKey, code)
+	}
+	switch {
+	case gone:
+		a.log.DebugContext(ctx, "caller has gone", "request_id", requestID, "route", c.Path())
+	case code == domain.CodeInternal:
 		a.log.ErrorContext(ctx, "request failed", "request_id", requestID, "route", c.Path(), "error", err)
-	case domain.CodeTemporarilyUnavailable, domain.CodeProviderUnavailable:
+	case code == domain.CodeTemporarilyUnavailable, code == domain.CodeProviderUnavailable:
 		a.log.WarnContext(ctx, "request cannot be served", "request_id", requestID, "route", c.Path(), "error", err)
-	default: // the caller's own mistake, told to the caller
 	}
 	header := c.Response().Header()
 	var refusal *domain.Error
@@ -124,7 +135,7 @@ func (a *API) fail(err error, c echo.Context) {
 	if code == domain.CodeUnauthenticated {
 		header.Set("WWW-Authenticate", `Bearer realm="payonce"`)
 	}
-	status, body := renderProblem(err, c.Request().URL.EscapedPath(), requestID)
+	status, body := renderProblem(err, instanceOf(c.Request()), requestID)
 	if err := c.Blob(status, problemJSON, body); err != nil {
 		a.log.DebugContext(ctx, "caller has gone", "request_id", requestID, "error", err)
 	}

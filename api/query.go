@@ -2,10 +2,12 @@ package api
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -19,6 +21,9 @@ import (
 // parameter given twice means two different things to two readers.
 func checkQuery(raw string, known []string) error {
 	values, err := url.ParseQuery(raw)
+	if err != nil && strictjson.LooksLikeCard(raw) {
+		return errCardInURL
+	}
 	if err != nil {
 		return domain.E(domain.CodeInvalidParameter, domain.Fields{"parameter": ""}, "the query is not well-formed")
 	}
@@ -28,17 +33,37 @@ func checkQuery(raw string, known []string) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		if strictjson.LooksLikeCard(name) || slices.ContainsFunc(values[name], strictjson.LooksLikeCard) {
+			return errCardInURL
+		}
+	}
+	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return badParameter(name, "is not a parameter of this path")
 		}
 		if len(values[name]) > 1 {
 			return badParameter(name, "is given more than once")
 		}
-		if strictjson.LooksLikeCard(values.Get(name)) {
-			return domain.E(domain.CodeCardDataNotAccepted, nil, "the query holds what looks like a card number")
-		}
 	}
 	return nil
+}
+
+var errCardInURL = domain.E(domain.CodeCardDataNotAccepted, nil, "the path or the query holds what looks like a card number")
+
+// checkPath refuses a card number in a path. Idempotency keys are left out: a key that looks like a card gets a hint.
+func checkPath(c echo.Context) error {
+	if !strings.HasPrefix(c.Path(), "/v1/idempotency_keys/") && strictjson.LooksLikeCard(c.Request().URL.Path) {
+		return errCardInURL
+	}
+	return nil
+}
+
+// instanceOf is where a problem came up, without a card number that somebody has put there.
+func instanceOf(r *http.Request) string {
+	if strictjson.LooksLikeCard(r.URL.Path) {
+		return "/card-number-removed"
+	}
+	return r.URL.EscapedPath()
 }
 
 func badParameter(name, reason string) error {

@@ -85,6 +85,9 @@ func (a *API) guard(r route) echo.HandlerFunc {
 		if r.role != "" && !acceptsJSON(c.Request().Header.Values("Accept")) {
 			return domain.E(domain.CodeNotAcceptable, nil, "answers are application/json")
 		}
+		if err := checkPath(c); err != nil {
+			return err
+		}
 		if err := checkQuery(c.Request().URL.RawQuery, r.query); err != nil {
 			return err
 		}

@@ -3,9 +3,6 @@ package strictjson
 import (
 	"regexp"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // HasCardNumber reports whether something that looks like a payment card's number stands anywhere in the object: in a
@@ -32,42 +29,16 @@ func cardIn(v value) bool {
 
 const shortestCard, longestCard = 13, 19 // digits, by ISO/IEC 7812-1
 
-// LooksLikeCard finds 13 to 19 digits in a text, single blanks or dashes between them allowed, that begin like a card of
-// some network and pass the check digit of ISO/IEC 7812. It may be used on any text, such as a header or a query.
+// LooksLikeCard finds 13 to 19 digits in a text that begin like a card of some network and pass the check digit of ISO/IEC
+// 7812: in one piece, with single blanks or dashes between them, or in the groups in which cards are printed with whatever
+// between those. It may be used on any text, such as a header or a query, and sees digits as a reader does: see asSeen.
 //
-// Digits that touch a letter or an underscore are part of an id, digits behind a decimal point are a fraction, and up to
-// 15 of them behind a plus sign are a telephone number (ITU-T E.164); none of these count.
-//
-// A number is one in any script: full-width digits, no-break spaces, typographic dashes, and dots between the groups in
-// which cards are printed change nothing for whoever reads it.
+// Digits within a word that has letters before and behind them, or among them, are part of an id or a hash; digits behind
+// a decimal point are a fraction, and up to 15 of them behind a plus sign are a telephone number (ITU-T E.164). None of
+// these count.
 func LooksLikeCard(s string) bool {
-	s = dotted.ReplaceAllString(strings.Map(plainDigits, s), "$1 $2 $3 $4")
-	return cardInText(s) && cardInText(uuids.ReplaceAllString(s, ";"))
-}
-
-// dotted is a number in the groups in which cards are printed, with dots between them. Other dots are decimal points.
-var dotted = regexp.MustCompile(`\b(\d{4})\.(\d{4,6})\.(\d{4,5})\b\.?(\d{4})?\b`)
-
-// plainDigits writes digits, blanks and dashes of all scripts as the ASCII ones, and leaves out what cannot be seen.
-func plainDigits(r rune) rune {
-	switch {
-	case r < utf8.RuneSelf:
-		return r
-	case unicode.Is(unicode.Nd, r):
-		for zero := r; ; zero-- { // the digits of a script stand in a row of ten
-			if !unicode.Is(unicode.Nd, zero-1) || r-zero == 9 {
-				return '0' + (r-zero)%10
-			}
-		}
-	case unicode.Is(unicode.Zs, r):
-		return ' '
-	case unicode.Is(unicode.Pd, r), r == '\u2212': // the minus sign
-		return '-'
-	case unicode.Is(unicode.Cf, r):
-		return -1
-	default:
-		return r
-	}
+	s = asSeen(s)
+	return cardIsPrinted(s) || cardInText(s) && cardInText(uuids.ReplaceAllString(s, ";"))
 }
 
 // uuids are full of digits and dashes. Some would pass for a card, so they are taken out when a text is suspected.
@@ -109,10 +80,10 @@ func cardInRun(s string, start, end int) bool {
 	if start > 0 && s[start-1] == '+' && len(digits) <= 15 {
 		return false
 	}
-	if start > 0 && (wordy(s[start-1]) || start > 1 && s[start-1] == '.' && digit(s[start-2])) {
+	if start > 0 && (partOfID(s, start) || start > 1 && s[start-1] == '.' && digit(s[start-2])) {
 		groups = groups[1:]
 	}
-	if end < len(s) && wordy(s[end]) && len(groups) > 0 {
+	if end < len(s) && len(groups) > 0 && partOfID(s, end-1) {
 		groups = groups[:len(groups)-1]
 	}
 	if len(groups) == 0 {
@@ -186,7 +157,26 @@ func isCard(digits []byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-func wordy(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// partOfID reports whether the digit at i stands in a word with letters in more than one place. A name in front of a
+// number, or a letter behind it, leaves it a number.
+func partOfID(s string, i int) bool {
+	from, to := i, i
+	for from > 0 && (letter(s[from-1]) || digit(s[from-1])) {
+		from--
+	}
+	for to < len(s) && (letter(s[to]) || digit(s[to])) {
+		to++
+	}
+	places := 0
+	for at := from; at < to; at++ {
+		if letter(s[at]) && (at == from || digit(s[at-1])) {
+			places++
+		}
+	}
+	return places > 1
+}
 
 func luhn(digits []byte) bool {
 	sum := 0

@@ -114,6 +114,8 @@ func typeName(t string) string {
 		return "number"
 	case "main.networks":
 		return "list of addresses and networks, such as 127.0.0.1,10.0.0.0/8"
+	case "main.durations":
+		return "list such as charges.create=2160h,carts.create=48h"
 	case "slog.Level":
 		return "level, which is debug, info, warn or error"
 	default:

@@ -103,7 +103,7 @@ func withShop(c config, interfaces http.Handler, log *slog.Logger) http.Handler 
 		TestCards: strings.HasPrefix(string(c.StripeKey), "sk_test_"),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isAPI(path.Clean(r.URL.Path)) { // what only looks like another path gets the API's 404, not a redirect to a page
+		if isAPI(path.Clean(r.URL.EscapedPath())) { // what only looks like another path gets the API's 404, not a redirect to a page
 			interfaces.ServeHTTP(w, r)
 			return
 		}
