@@ -152,6 +152,8 @@ type KeyRecord struct {
 	CreatedAt   time.Time
 	ExpiresAt   time.Time // the answer is kept until then
 	Lease       Lease
+	// Unwanted is how long ago somebody with the key was last at work on it, by the database's clock. Recovery does not count.
+	Unwanted time.Duration
 }
 
 // Finished reports whether the intent has its answer for good, also when the answer's bytes are no longer kept.

@@ -45,7 +45,7 @@ func (r *run) await(ctx context.Context, until patience) (domain.RecoveryPoint, 
 // takeOver makes this run the owner of a key whose lease has ended.
 func (r *run) takeOver(ctx context.Context, record domain.KeyRecord) (domain.RecoveryPoint, error) {
 	err := r.Store.InTx(ctx, func(tx *repository.Tx) error {
-		lease, err := tx.TakeOverKey(ctx, r.claim, record)
+		lease, err := tx.TakeOverKey(ctx, r.claim, record, r.by == domain.ByResponse)
 		r.generation, r.resumed = lease.Generation, true
 		return err
 	})

@@ -98,6 +98,18 @@ func (b *bundle) simGet(path string, into any) {
 	require.NoError(b.t, json.NewDecoder(answer.Body).Decode(into))
 }
 
+// simPost speaks to the simulator's control interface.
+func (b *bundle) simPost(path, body string) {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.simURL+path, strings.NewReader(body))
+	require.NoError(b.t, err)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(b.t, err)
+	require.NoError(b.t, answer.Body.Close())
+	require.Less(b.t, answer.StatusCode, http.StatusBadRequest)
+}
+
 // money is what the provider itself says about an order.
 type money struct {
 	Reference      string `json:"reference"`
@@ -184,6 +196,7 @@ func (b *bundle) leaseEnds() {
 // longAgo makes open charges look abandoned and due.
 func (b *bundle) longAgo() {
 	b.leaseEnds()
+	b.db.Exec(b.t, `UPDATE idempotency_keys SET wanted_at = wanted_at - interval '1 hour' WHERE recovery_point <> 'finished'`)
 	b.db.Exec(b.t, `UPDATE charges SET look_at = clock_timestamp() - interval '1 second' WHERE look_at IS NOT NULL`)
 	b.db.Exec(b.t, `ALTER TABLE charges DISABLE TRIGGER USER`)
 	b.db.Exec(b.t, `UPDATE charges SET updated_at = updated_at - interval '1 hour' WHERE look_at IS NOT NULL`)

@@ -40,12 +40,20 @@ func (r *run) pastHorizon(call repository.ProviderCall) bool {
 	return call.HorizonAt != nil && r.Store.Now().After(*call.HorizonAt)
 }
 
-// sendAgain takes back, before a call is sent once more, that it was never sent. If this process dies while it sends, the
-// next one must not believe the old answer.
-func (r *run) sendAgain(ctx context.Context, call repository.ProviderCall) error {
+// sendAgain takes back, before a call is sent once more, what its last sending came to: if this process dies while it
+// sends, the next one must not believe the old answer. doubted says that an earlier sending may have been executed.
+func (r *run) sendAgain(ctx context.Context, call repository.ProviderCall) (doubted bool, err error) {
 	ctx, cancel := detached(ctx, recordBudget)
 	defer cancel()
-	return r.Store.InTx(ctx, func(tx *repository.Tx) error { return tx.ReopenProviderCall(ctx, call) })
+	err = r.Store.InTx(ctx, func(tx *repository.Tx) error {
+		if err := tx.ReopenProviderCall(ctx, call); err != nil {
+			return err
+		}
+		now, _, err := tx.ProviderCall(ctx, call.MerchantID, call.ChargeID, call.Kind)
+		doubted = now.Doubted
+		return err
+	})
+	return doubted, err
 }
 
 // evidence is what provider calls came to, to be written down in the transaction that acts on it.

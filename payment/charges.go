@@ -129,6 +129,7 @@ func (r *run) begin(ctx context.Context, cmd CreateCharge) (point domain.Recover
 // adopt takes over what the key's record knows about this run.
 func (r *run) adopt(record domain.KeyRecord) {
 	r.generation, r.requestID, r.expiresAt, r.chargeID = record.Lease.Generation, record.RequestID, record.ExpiresAt, record.ResourceID
+	r.unwanted = record.Unwanted
 	r.tell()
 }
 
@@ -249,15 +250,15 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 	if err := json.Unmarshal(call.Params, &params); err != nil {
 		return step{}, fmt.Errorf("params of %s: %w", call.ProviderKey, err)
 	}
-	mayBeSent := r.resumed && call.Answer.Outcome != string(provider.NotSent)
-	if r.resumed && !mayBeSent {
-		if err := r.sendAgain(ctx, call); err != nil {
+	doubted := false
+	if r.resumed {
+		if doubted, err = r.sendAgain(ctx, call); err != nil {
 			return step{}, err
 		}
 	}
 	result := r.Provider.ConfirmIntent(ctx, call.ProviderKey, *charge.ProviderReference, params)
 	answered := r.answered(ctx, call, result)
-	if mayBeSent {
+	if doubted {
 		// An earlier confirm may still be on its way, so what this one came to is no proof that nothing will happen.
 		switch {
 		case result.Outcome == provider.NotSent:

@@ -22,6 +22,7 @@ type run struct {
 	instance   string
 	chargeID   string
 	by         domain.ResolvedBy // what it will be said to have been proved by
+	unwanted   time.Duration     // how long ago somebody with the key was last at work, when this run looked
 	resumed    bool              // somebody else got as far as the recovery point
 }
 

@@ -3,6 +3,9 @@ package payment
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"payonce/domain"
@@ -24,26 +27,50 @@ func (s *Service) Recover(ctx context.Context, limit int) (settled int, err erro
 	if err != nil {
 		return 0, err
 	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
 	var failures []error
+	places := make(chan struct{}, recoverAtOnce)
 	for _, charge := range charges {
-		done, err := s.recoverCharge(ctx, charge)
-		if err != nil && !errors.Is(err, errLeaseLost) && !errors.Is(err, repository.ErrStale) {
-			failures = append(failures, err)
-		}
-		if done {
-			settled++
-		}
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			done, err := s.recoverAlone(repository.AsMerchant(ctx, charge.MerchantID), charge)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && !errors.Is(err, errLeaseLost) && !errors.Is(err, repository.ErrStale) {
+				failures = append(failures, err)
+			}
+			if done {
+				settled++
+			}
+		})
 	}
+	all.Wait()
 	return settled, errors.Join(failures...)
+}
+
+// recoverAtOnce bounds how many charges one process recovers at a time. One after the other would be too few: a provider
+// that is slow to answer about one charge would keep all the others waiting, those of other merchants too.
+const recoverAtOnce = 8
+
+// recoverAlone recovers one charge, and keeps a panic over it from ending the process.
+func (s *Service) recoverAlone(ctx context.Context, charge domain.Charge) (settled bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("recovery of charge %s: panic: %v\n%s", charge.ID, p, debug.Stack())
+		}
+	}()
+	return s.recoverCharge(ctx, charge)
 }
 
 // recoverCharge settles one open charge if that can be proved.
 func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (settled bool, err error) {
 	record, found, err := s.Store.Key(ctx, charge.Key)
-	if err != nil || !found {
+	if err != nil {
 		return false, err
 	}
-	if record.Finished() {
+	if !found || record.Finished() { // a key may be forgotten while the buyer still has to authenticate
 		return s.follow(ctx, charge)
 	}
 	if record.Lease.Live {
@@ -150,9 +177,10 @@ func (s *Service) write(ctx context.Context, e evidence) error {
 	return s.Store.InTx(ctx, func(tx *repository.Tx) error { return e.write(ctx, tx) })
 }
 
-// abandonable reports whether nobody has done anything for a charge for so long that nobody is waiting for it.
-func (s *Service) abandonable(charge domain.Charge) bool {
-	return s.Store.Now().Sub(charge.UpdatedAt) >= s.Lease+s.Grace
+// abandonable reports whether nothing has happened to a charge, and nobody has come back for it with its key, for so long
+// that nobody is waiting for it.
+func (r *run) abandonable(charge domain.Charge) bool {
+	return min(r.Store.Now().Sub(charge.UpdatedAt), r.unwanted) >= r.Lease+r.Grace
 }
 
 // unchanged is the verdict that there is no news.

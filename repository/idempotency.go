@@ -92,7 +92,7 @@ func (r Reader) key(ctx context.Context, ref domain.KeyRef, locking string) (dom
 	var row keyRow
 	err := r.q.GetContext(ctx, &row, `
 		SELECT fingerprint, recovery_point, request_id, resource_id, owner, generation,
-			lease_until > clock_timestamp() AS lease_live, response_status, response_location, response_body,
+			lease_until > clock_timestamp() AS lease_live, extract(epoch FROM clock_timestamp() - wanted_at) AS unwanted, response_status, response_location, response_body,
 			created_at, expires_at
 		FROM idempotency_keys
 		WHERE merchant_id = $1 AND operation = $2 AND key_hash = $3 `+locking, ref.MerchantID, ref.Operation, ref.Hash)
@@ -102,15 +102,17 @@ func (r Reader) key(ctx context.Context, ref domain.KeyRef, locking string) (dom
 	return row.record(ref), nil
 }
 
-// TakeOverKey gives a key whose lease has ended to a new owner. It compares the generation and the recovery point of the
+// TakeOverKey gives a key whose lease has ended to a new owner. wanted says that somebody with the key is waiting for it.
+// It compares the generation and the recovery point of the
 // record that the caller saw: of two that try at once one gets ErrStale, and so does one whose picture is old.
-func (tx *Tx) TakeOverKey(ctx context.Context, c Claim, seen domain.KeyRecord) (domain.Lease, error) {
+func (tx *Tx) TakeOverKey(ctx context.Context, c Claim, seen domain.KeyRecord, wanted bool) (domain.Lease, error) {
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE idempotency_keys
-		SET owner = $5, generation = generation + 1, lease_until = clock_timestamp() + $6 * interval '1 microsecond'
+		SET owner = $5, generation = generation + 1, lease_until = clock_timestamp() + $6 * interval '1 microsecond',
+			wanted_at = CASE WHEN $8 THEN clock_timestamp() ELSE wanted_at END
 		WHERE merchant_id = $1 AND operation = $2 AND key_hash = $3 AND generation = $4
 			AND lease_until <= clock_timestamp() AND recovery_point = $7 AND recovery_point <> 'finished'`,
-		c.MerchantID, c.Operation, c.Hash, seen.Lease.Generation, c.Owner, c.Lease.Microseconds(), seen.Point)
+		c.MerchantID, c.Operation, c.Hash, seen.Lease.Generation, c.Owner, c.Lease.Microseconds(), seen.Point, wanted)
 	if err := exactly(1, result, err, "take over key"); err != nil {
 		return domain.Lease{}, err
 	}
@@ -201,6 +203,7 @@ type keyRow struct {
 	Owner       string               `db:"owner"`
 	Generation  int64                `db:"generation"`
 	LeaseLive   bool                 `db:"lease_live"`
+	Unwanted    float64              `db:"unwanted"` // seconds
 	Status      sql.NullInt32        `db:"response_status"`
 	Location    sql.NullString       `db:"response_location"`
 	Body        []byte               `db:"response_body"`
@@ -212,6 +215,7 @@ func (r keyRow) record(ref domain.KeyRef) domain.KeyRecord {
 	record := domain.KeyRecord{
 		KeyRef: ref, Fingerprint: domain.Fingerprint(r.Fingerprint.String), Point: r.Point, RequestID: r.RequestID,
 		ResourceID: r.ResourceID.String, Status: int(r.Status.Int32), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
+		Unwanted: time.Duration(r.Unwanted * float64(time.Second)),
 		Lease: domain.Lease{Owner: r.Owner, Generation: r.Generation, Live: r.LeaseLive},
 	}
 	if r.Body != nil {

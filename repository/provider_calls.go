@@ -30,6 +30,7 @@ type ProviderCall struct {
 	Params      []byte // exactly what is sent, as JSON
 	SentAt      *time.Time
 	HorizonAt   *time.Time // the key is never sent after this
+	Doubted     bool       // an earlier sending may have been executed, whatever the last one came to
 	Answer      CallAnswer
 }
 
@@ -52,9 +53,10 @@ func (r Reader) ProviderCall(ctx context.Context, merchant, charge string, kind 
 		SentAt  sql.NullTime   `db:"sent_at"`
 		Horizon sql.NullTime   `db:"horizon_at"`
 		Outcome sql.NullString `db:"outcome"`
+		Doubted bool           `db:"doubted"`
 	}
 	err := r.q.GetContext(ctx, &row, `
-		SELECT attempt, provider_key, params, sent_at, horizon_at, outcome
+		SELECT attempt, provider_key, params, sent_at, horizon_at, outcome, doubted
 		FROM provider_calls
 		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3
 		ORDER BY attempt DESC
@@ -66,7 +68,7 @@ func (r Reader) ProviderCall(ctx context.Context, merchant, charge string, kind 
 		return ProviderCall{}, false, fmt.Errorf("provider call %s of %s: %w", kind, charge, err)
 	}
 	call := ProviderCall{MerchantID: merchant, ChargeID: charge, Kind: kind, Attempt: row.Attempt, ProviderKey: row.Key.String,
-		Params: row.Params, Answer: CallAnswer{Outcome: row.Outcome.String}}
+		Params: row.Params, Doubted: row.Doubted, Answer: CallAnswer{Outcome: row.Outcome.String}}
 	if row.SentAt.Valid {
 		call.SentAt = &row.SentAt.Time
 	}
@@ -101,11 +103,13 @@ func (tx *Tx) AnswerProviderCall(ctx context.Context, c ProviderCall, a CallAnsw
 	return exactly(1, result, err, fmt.Sprintf("answer of provider call %s of %s", c.Kind, c.ChargeID))
 }
 
-// ReopenProviderCall forgets the answer of a call that is about to be sent again.
+// ReopenProviderCall forgets the answer of a call that is about to be sent again. Unless that answer proved that the
+// sending before was not executed, the call is in doubt from now on.
 func (tx *Tx) ReopenProviderCall(ctx context.Context, c ProviderCall) error {
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE provider_calls
-		SET answered_at = NULL, outcome = NULL, http_status = NULL, request_id = NULL, found = NULL, failure_code = NULL, decline_code = NULL
+		SET doubted = doubted OR outcome IS NULL OR outcome NOT IN ('not_sent', 'rejected'),
+			answered_at = NULL, outcome = NULL, http_status = NULL, request_id = NULL, found = NULL, failure_code = NULL, decline_code = NULL
 		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3 AND attempt = $4`, c.MerchantID, c.ChargeID, c.Kind, c.Attempt)
 	return exactly(1, result, err, fmt.Sprintf("reopen provider call %s of %s", c.Kind, c.ChargeID))
 }
