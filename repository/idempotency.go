@@ -216,7 +216,7 @@ func (r keyRow) record(ref domain.KeyRef) domain.KeyRecord {
 		KeyRef: ref, Fingerprint: domain.Fingerprint(r.Fingerprint.String), Point: r.Point, RequestID: r.RequestID,
 		ResourceID: r.ResourceID.String, Status: int(r.Status.Int32), CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
 		Unwanted: time.Duration(r.Unwanted * float64(time.Second)),
-		Lease: domain.Lease{Owner: r.Owner, Generation: r.Generation, Live: r.LeaseLive},
+		Lease:    domain.Lease{Owner: r.Owner, Generation: r.Generation, Live: r.LeaseLive},
 	}
 	if r.Body != nil {
 		record.Answer = &domain.Answer{Status: int(r.Status.Int32), Location: r.Location.String, Body: r.Body}

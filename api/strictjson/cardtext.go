@@ -103,7 +103,7 @@ func groupsOf(s string) func(func([]string) bool) {
 		var groups []string
 		from, gap := -1, 0
 		for i, r := range s + "\x00" {
-			if r < utf8.RuneSelf && digit(byte(r)) {
+			if r >= '0' && r <= '9' {
 				if from < 0 {
 					from = i
 				}
