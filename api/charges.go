@@ -55,7 +55,7 @@ func (a *API) getCharge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if charge.Status == domain.ChargeUnknown || charge.Status == domain.ChargeProcessing {
+	if charge.Undecided() {
 		c.Response().Header().Set("Retry-After", seconds(payment.RetryAfter))
 		return c.JSONBlob(http.StatusAccepted, encode(charge)) // not decided; the same words as the POST's
 	}

@@ -110,3 +110,19 @@ func TestExpired_ALateRetryIsToldWhereToLook(t *testing.T) {
 	}
 	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM orders`))
 }
+
+func TestStillRunning_ALookIsTold202AndNeverThatNothingWasSent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	charge := b.heldCharge("k1")
+	id := b.again(b.url, charge.order, "k1", goodCard, "0").text("resource")
+	looked := b.get(alpha, "/v1/charges/"+id)
+	require.Equal(t, http.StatusAccepted, looked.status)
+	require.Equal(t, "unknown", looked.text("status"), "the confirm is on its way")
+	require.NotEmpty(t, looked.header.Get("Retry-After"))
+	require.Contains(t, b.get(alpha, "/v1/charges?status=unknown").body, id)
+	require.NotContains(t, b.get(alpha, "/v1/charges?status=created").body, id)
+	charge.release()
+	require.Equal(t, http.StatusCreated, (<-charge.answer).status)
+	require.Equal(t, http.StatusOK, b.get(alpha, "/v1/charges/"+id).status)
+}

@@ -115,9 +115,24 @@ func (c Charge) Move(to ChargeStatus, by ResolvedBy, at time.Time) (Charge, erro
 	return c, nil
 }
 
+// Shown is the state that others are told. A charge that is still created, but whose intent is known, is just being
+// confirmed: the call is written down and may have been sent, so nobody may read "nothing was sent" from it.
+func (c Charge) Shown() ChargeStatus {
+	if c.Status == ChargeCreated && c.ProviderReference != nil {
+		return ChargeUnknown
+	}
+	return c.Status
+}
+
+// Undecided reports whether the charge's outcome is not proved yet and does not wait for anybody but the provider.
+func (c Charge) Undecided() bool {
+	return c.Status == ChargeCreated || c.Status == ChargeUnknown || c.Status == ChargeProcessing
+}
+
 // MarshalJSON adds the object name that every object of the API carries.
 func (c Charge) MarshalJSON() ([]byte, error) {
 	type plain Charge
+	c.Status = c.Shown()
 	return json.Marshal(struct {
 		ID     string `json:"id"`
 		Object string `json:"object"`

@@ -198,7 +198,7 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 		}
 		result := chargeResult(charge)
 		reply = Reply{Answer: r.present(result), Resource: charge.ID, OriginalID: r.requestID, ExpiresAt: r.expiresAt}
-		if provisional(charge) {
+		if charge.Undecided() { // the answer may still change, so it must not be stored
 			reply.RetryAfter = RetryAfter
 			return tx.ReleaseKey(ctx, r.claim, r.generation)
 		}
@@ -221,11 +221,6 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 
 // RetryAfter is how long a caller is asked to wait for an outcome that is not decided yet.
 const RetryAfter = 2 * time.Second
-
-// provisional reports whether a charge's answer may still change, so that it must not be stored.
-func provisional(charge domain.Charge) bool {
-	return charge.Status == domain.ChargeCreated || charge.Status == domain.ChargeUnknown || charge.Status == domain.ChargeProcessing
-}
 
 func (r *run) present(result Result) domain.Answer {
 	return r.Present(Presentation{Operation: r.claim.Operation, RequestID: r.requestID, Instance: r.instance, Result: result})

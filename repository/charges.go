@@ -65,8 +65,8 @@ func (r Reader) ListCharges(ctx context.Context, merchant string, f ChargeFilter
 	if f.OrderID != "" {
 		list.filter("t.order_id = ?", f.OrderID)
 	}
-	if f.Status != "" {
-		list.filter("t.status = ?", f.Status)
+	if f.Status != "" { // as it is shown: see Charge.Shown
+		list.filter("CASE WHEN t.status = 'created' AND t.provider_reference IS NOT NULL THEN 'unknown' ELSE t.status END = ?", f.Status)
 	}
 	var rows []chargeRow
 	if err := list.read(ctx, r.q, &rows); err != nil {
