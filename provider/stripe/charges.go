@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	stripego "github.com/stripe/stripe-go/v79"
@@ -12,38 +13,18 @@ import (
 	"payonce/provider"
 )
 
-// call says which of the four calls a result is about, and what its answer must agree with.
-type call struct {
-	kind      kind
-	key       string
-	reference string                              // of the intent; empty for create, which does not know it yet
-	echoes    func(*stripego.PaymentIntent) error // whether the answer repeats what was asked; nil when there is nothing to compare
-}
-
-type kind string
-
-const (
-	create  kind = "create"
-	confirm kind = "confirm"
-	cancel  kind = "cancel"
-	lookup  kind = "lookup"
-)
-
-// Requests never ask for expanded objects: the id of the latest attempt is all we need of it, and a parameter that came
-// and went with our versions would make Stripe see another request under a repeated key.
+// Requests that change something never ask for expanded objects: a parameter that came and went with our versions would
+// make Stripe see another request under a repeated key.
 
 // CreateIntent makes an intent for cards, unconfirmed. Payment methods are named, so that the account's settings cannot
 // add one that needs a return URL, and the capture method is named, so that Stripe's default cannot change ours.
 func (s *Stripe) CreateIntent(ctx context.Context, key string, p provider.IntentParams) provider.Result {
 	c := call{kind: create, key: key}
 	method, known := captureMethods[p.CaptureMethod]
-	_, sold := p.Amount.Currency.Rule()
-	switch {
-	case p.Amount.Amount <= 0:
-		return c.refuse(fmt.Errorf("amount %d is not positive", p.Amount.Amount))
-	case !sold:
-		return c.refuse(errors.New("the currency is not one we know the minor unit of"))
-	case !known:
+	if err := refuseMoney(p.Amount); err != nil {
+		return c.refuse(err)
+	}
+	if !known {
 		return c.refuse(errors.New("the capture method is not known"))
 	}
 	params := &stripego.PaymentIntentParams{
@@ -56,13 +37,10 @@ func (s *Stripe) CreateIntent(ctx context.Context, key string, p provider.Intent
 	if p.Description != "" {
 		params.Description = stripego.String(p.Description)
 	}
-	c.echoes = func(pi *stripego.PaymentIntent) error {
-		if pi.Amount != p.Amount.Amount || !strings.EqualFold(string(pi.Currency), string(p.Amount.Currency)) || pi.CaptureMethod != method {
-			return errors.New("the intent differs from what was asked in amount, currency or capture method")
-		}
-		return nil
+	echoes := func(pi *stripego.PaymentIntent) bool {
+		return pi.Amount == p.Amount.Amount && strings.EqualFold(string(pi.Currency), string(p.Amount.Currency)) && pi.CaptureMethod == method
 	}
-	return s.send(ctx, c, &params.Params, func() (*stripego.PaymentIntent, error) { return s.intents.New(params) })
+	return s.onIntent(ctx, c, &params.Params, echoes, func() (*stripego.PaymentIntent, error) { return s.intents.New(params) })
 }
 
 var captureMethods = map[domain.CaptureMethod]stripego.PaymentIntentCaptureMethod{
@@ -81,7 +59,27 @@ func (s *Stripe) ConfirmIntent(ctx context.Context, key, reference string, p pro
 	if p.ReturnURL != "" {
 		params.ReturnURL = stripego.String(p.ReturnURL)
 	}
-	return s.send(ctx, c, &params.Params, func() (*stripego.PaymentIntent, error) { return s.intents.Confirm(reference, params) })
+	return s.onIntent(ctx, c, &params.Params, nil, func() (*stripego.PaymentIntent, error) { return s.intents.Confirm(reference, params) })
+}
+
+// CaptureIntent captures what is held, or amount minor units of it. An answer that shows another amount as received is
+// about another capture, of which there can only be one: what it leaves of ours is for a look-up to tell.
+func (s *Stripe) CaptureIntent(ctx context.Context, key, reference string, amount int64) provider.Result {
+	c := call{kind: capture, key: key, reference: reference}
+	if amount < 0 {
+		return c.refuse(fmt.Errorf("amount %d is negative", amount))
+	}
+	params := &stripego.PaymentIntentCaptureParams{}
+	if amount > 0 {
+		params.AmountToCapture = stripego.Int64(amount)
+	}
+	echoes := func(pi *stripego.PaymentIntent) bool {
+		if amount == 0 {
+			return pi.AmountReceived == pi.Amount
+		}
+		return pi.AmountReceived == amount
+	}
+	return s.onIntent(ctx, c, &params.Params, echoes, func() (*stripego.PaymentIntent, error) { return s.intents.Capture(reference, params) })
 }
 
 // CancelIntent cancels an intent as abandoned. An intent that is canceled already is refused by Stripe, not canceled again:
@@ -91,55 +89,52 @@ func (s *Stripe) CancelIntent(ctx context.Context, key, reference string) provid
 		CancellationReason: stripego.String(string(stripego.PaymentIntentCancellationReasonAbandoned)),
 	}
 	c := call{kind: cancel, key: key, reference: reference}
-	return s.send(ctx, c, &params.Params, func() (*stripego.PaymentIntent, error) { return s.intents.Cancel(reference, params) })
+	return s.onIntent(ctx, c, &params.Params, nil, func() (*stripego.PaymentIntent, error) { return s.intents.Cancel(reference, params) })
 }
 
-// Intent reads an intent.
+// Intent reads an intent together with its latest charge, which alone knows until when held money can be captured.
 func (s *Stripe) Intent(ctx context.Context, reference string) provider.Result {
 	params := &stripego.PaymentIntentParams{}
+	params.AddExpand("latest_charge")
 	c := call{kind: lookup, reference: reference}
-	return s.send(ctx, c, &params.Params, func() (*stripego.PaymentIntent, error) { return s.intents.Get(reference, params) })
+	return s.onIntent(ctx, c, &params.Params, nil, func() (*stripego.PaymentIntent, error) { return s.intents.Get(reference, params) })
 }
 
-// send makes one call and judges what came of it.
-func (s *Stripe) send(ctx context.Context, c call, params *stripego.Params, do func() (*stripego.PaymentIntent, error)) provider.Result {
-	if err := c.check(); err != nil {
-		return c.refuse(err)
-	}
-	if err := ctx.Err(); err != nil {
-		return c.refuse(err)
-	}
-	if c.kind != lookup {
-		params.SetIdempotencyKey(c.key)
-	}
-	w := &wire{}
-	params.Context = w.watch(ctx)
-	pi, err := do()
-	result := s.judge(c, pi, err, w)
-	if n := w.connections.Load(); n > 1 {
-		s.log.InfoContext(ctx, "stripe call sent again by the transport after a connection died", "call", c.kind,
-			"intent", c.reference, "connections", n, "outcome", result.Outcome, "request_id", result.RequestID)
-	}
-	return result
+// ListIntents lists intents without their charges: a page of a hundred would be half a megabyte larger.
+func (s *Stripe) ListIntents(ctx context.Context, q provider.Query) (provider.Page[provider.Intent], provider.Result) {
+	return readPage(ctx, s, "/v1/payment_intents", q, listParams{}, func(pi *stripego.PaymentIntent) (provider.Intent, entry, error) {
+		if err := s.checkIntent(pi); err != nil {
+			return provider.Intent{}, entry{}, err
+		}
+		return readIntent(pi), entry{pi.ID, pi.Created}, nil
+	})
 }
 
-// check refuses a key or a reference that would reach Stripe as something else. An empty reference would turn a look-up
-// into a list, one with a slash or dots into another path.
-func (c call) check() error {
-	switch {
-	case c.kind != lookup && (c.key == "" || len(c.key) > domain.MaxKeyLength || !printable(c.key)):
-		return errors.New("the idempotency key is not 1 to 255 visible ASCII characters")
-	case c.kind != create && !validReference(c.reference):
-		return errors.New("the reference is not the id of an intent")
-	}
-	return nil
+// onIntent makes a call whose answer is an intent. echoes says whether the answer repeats what was asked; nil when there
+// is nothing to compare.
+func (s *Stripe) onIntent(ctx context.Context, c call, params *stripego.Params, echoes func(*stripego.PaymentIntent) bool,
+	do func() (*stripego.PaymentIntent, error),
+) provider.Result {
+	var pi *stripego.PaymentIntent
+	return s.send(ctx, c, params, func() (err error) { pi, err = do(); return err }, func(result *provider.Result) error {
+		intent, err := s.intent(pi, c.reference)
+		if err != nil {
+			return err
+		}
+		outcome, possible := accepted[c.kind][intent.Status]
+		if possible && echoes != nil && !echoes(pi) {
+			return errors.New("the intent differs from what was asked")
+		}
+		result.Intent = intent
+		if !possible {
+			return fmt.Errorf("the call cannot have led to an intent that is %s", intent.Status)
+		}
+		result.Outcome = outcome
+		return nil
+	})
 }
 
-func validReference(s string) bool {
-	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, func(r rune) bool { return !word(r) })
-}
-
-// refuse is the result of a call that this adapter did not even try to send.
-func (c call) refuse(err error) provider.Result {
-	return provider.Result{Outcome: provider.NotSent, Err: fmt.Errorf("stripe %s: not sent: %w", c.kind, err)}
+// get reads one object that has no client of its own here.
+func (s *Stripe) get(path string, params stripego.ParamsContainer, into stripego.LastResponseSetter) error {
+	return s.intents.B.Call(http.MethodGet, path, s.intents.Key, params, into)
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"payonce/provider"
+	"payonce/provider/edge"
 	"payonce/provider/providertest"
 	"payonce/provider/stripe"
 	"payonce/simulator"
@@ -18,6 +20,22 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, openAccount)
+}
+
+// With limits in front of it that do not bite, an adapter behaves as it does without them.
+func TestConformance_BehindTheEdge(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, func(t *testing.T) providertest.Account {
+		account := openAccount(t)
+		bucket, err := edge.NewBucket(1000, 0.5)
+		require.NoError(t, err)
+		account.Provider, err = edge.New(account.Provider, edge.Options{
+			Places: 32, Reserved: 8, Wait: 10 * time.Second, Attempt: 10 * time.Second, Limiter: bucket,
+			Breaker: edge.BreakerOptions{Failures: 5, OpenFor: time.Second},
+		})
+		require.NoError(t, err)
+		return account
+	})
 }
 
 // openAccount starts a simulated Stripe of the test's own.
@@ -38,6 +56,7 @@ func openAccount(t *testing.T) providertest.Account {
 			Declined:      "pm_card_visa_chargeDeclinedInsufficientFunds",
 			DeclinedAs:    provider.Failure{Code: "card_declined", DeclineCode: "insufficient_funds"},
 			Authenticates: "pm_card_authenticationRequired",
+			RefundsLater:  "pm_card_pendingRefund",
 		},
 		Break: func(f providertest.Fault) {
 			faults.once(map[providertest.Fault]string{
@@ -64,7 +83,17 @@ func openAccount(t *testing.T) providertest.Account {
 		Executed: func(key string) int {
 			return books.arrivals(key, func(a simulator.Arrival) bool { return a.Executed })
 		},
-		Taken: books.taken,
+		Taken:    books.taken,
+		Returned: books.returned,
+		SettleRefund: func(reference string, well bool) {
+			books.control("POST", "/_sim/refunds/"+reference+"/"+map[bool]string{true: "succeed", false: "fail"}[well], "")
+		},
+		Dispute: func(attempt string) { books.control("POST", "/_sim/disputes", `{"charge":"`+attempt+`"}`) },
+		PayOut: func() {
+			books.control("POST", "/_sim/clock", `{"advance":"336h"}`)
+			books.control("POST", "/_sim/payouts/run", "")
+			books.control("POST", "/_sim/clock", `{"advance":"336h"}`)
+		},
 	}
 }
 
@@ -118,4 +147,14 @@ func (b books) taken(chargeID string) providertest.Taken {
 		}
 	}
 	return providertest.Taken{}
+}
+
+func (b books) returned(refundID string) providertest.Returned {
+	b.t.Helper()
+	for _, r := range b.sim.Audit().Refunds {
+		if r.Reference == refundID {
+			return providertest.Returned{Refunds: r.Count, Amount: r.Amount}
+		}
+	}
+	return providertest.Returned{}
 }

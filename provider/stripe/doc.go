@@ -1,8 +1,9 @@
-// Package stripe is the adapter to Stripe: it carries the four calls of [provider.Provider] to the PaymentIntents API and
-// turns whatever comes back, or fails to, into one provider outcome. It is the only package that imports stripe-go.
+// Package stripe is the adapter to Stripe: it carries the calls of [provider.Provider] to Stripe's API and turns whatever
+// comes back, or fails to, into one provider outcome. It also checks that an event which somebody posts to us is Stripe's.
+// It is the only package that imports stripe-go.
 //
-// Read charges.go for what is sent, outcomes.go for what each answer means, transport.go for how an absent answer is
-// judged.
+// Read charges.go and refunds.go for what is sent, list.go and ledger.go for what is compared with our books, outcomes.go
+// for what each answer means, transport.go for how an absent answer is judged, events.go for webhooks.
 //
 // # Why two steps
 //
@@ -11,6 +12,9 @@
 // that moves no money, an id that is stored, and a confirm by that id, every doubt is about one known object. It can
 // succeed once at most, a read tells where it stands, and a successful cancel stops every confirm that is still on its
 // way, however old and under whatever key. The price is one more round trip for each payment.
+//
+// Refunds have no second step at Stripe. All that protects them is the key, for the day that Stripe keeps it, and after that
+// a list of the intent's refunds with our names in their metadata.
 //
 // # Why keys are the caller's
 //

@@ -18,6 +18,7 @@ func TestDocumentation_HasTheTables(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(page), refusalTable())
 	require.Contains(t, string(page), acceptedTable())
+	require.Contains(t, string(page), acceptedRefundTable())
 }
 
 func refusalTable() string {
@@ -44,18 +45,29 @@ func refusalTable() string {
 		} else if r.showing {
 			shows = "an intent"
 		}
-		fmt.Fprintf(&out, "| %d | %s | %s | %s | %s | **%s** | %s |\n", r.status, types, code, call, shows, r.outcome, r.because)
+		again := map[bool]string{true: "yes", false: "no"}[r.again]
+		fmt.Fprintf(&out, "| %d | %s | %s | %s | %s | **%s** | %s | %s |\n", r.status, types, code, call, shows, r.outcome, again, r.because)
 	}
 	return out.String()
 }
 
 func acceptedTable() string {
+	return stateTable(accepted, []kind{create, confirm, capture, cancel, lookup},
+		provider.IntentUnconfirmed, provider.IntentRequiresAction, provider.IntentProcessing, provider.IntentAuthorized,
+		provider.IntentSucceeded, provider.IntentFailed, provider.IntentCanceled)
+}
+
+func acceptedRefundTable() string {
+	return stateTable(acceptedRefund, []kind{refund, lookup},
+		provider.RefundPending, provider.RefundSucceeded, provider.RefundFailed, provider.RefundCanceled)
+}
+
+func stateTable[S ~string](table map[kind]map[S]provider.Outcome, calls []kind, states ...S) string {
 	var out strings.Builder
-	for _, status := range []provider.IntentStatus{provider.IntentUnconfirmed, provider.IntentRequiresAction, provider.IntentProcessing,
-		provider.IntentAuthorized, provider.IntentSucceeded, provider.IntentFailed, provider.IntentCanceled} {
-		fmt.Fprintf(&out, "| %s |", status)
-		for _, call := range []kind{create, confirm, cancel, lookup} {
-			if outcome, ok := accepted[call][status]; ok {
+	for _, state := range states {
+		fmt.Fprintf(&out, "| %s |", state)
+		for _, call := range calls {
+			if outcome, ok := table[call][state]; ok {
 				fmt.Fprintf(&out, " **%s** |", outcome)
 			} else {
 				out.WriteString(" unknown |")

@@ -16,7 +16,7 @@ import (
 // docs/provider-outcomes.md explains the rows; a test keeps the two together.
 
 // accepted is what an answer with status 200 and a well-formed intent means, by the call and the intent's state. A state
-// that the call cannot lead to is not in the table.
+// that the call cannot lead to is not in the table. A good answer to a list, or to a look-up of a dispute, always succeeds.
 var accepted = map[kind]map[provider.IntentStatus]provider.Outcome{
 	create: {provider.IntentUnconfirmed: provider.Succeeded},
 	confirm: {
@@ -25,7 +25,8 @@ var accepted = map[kind]map[provider.IntentStatus]provider.Outcome{
 		provider.IntentRequiresAction: provider.Pending,
 		provider.IntentProcessing:     provider.Pending,
 	},
-	cancel: {provider.IntentCanceled: provider.Succeeded},
+	capture: {provider.IntentSucceeded: provider.Succeeded},
+	cancel:  {provider.IntentCanceled: provider.Succeeded},
 	lookup: {
 		provider.IntentUnconfirmed:    provider.Succeeded,
 		provider.IntentRequiresAction: provider.Succeeded,
@@ -34,6 +35,22 @@ var accepted = map[kind]map[provider.IntentStatus]provider.Outcome{
 		provider.IntentSucceeded:      provider.Succeeded,
 		provider.IntentFailed:         provider.Succeeded,
 		provider.IntentCanceled:       provider.Succeeded,
+	},
+}
+
+// acceptedRefund is the same for calls about a refund. One that is created as failed has been tried and refused: no money
+// went back, and another try needs another key.
+var acceptedRefund = map[kind]map[provider.RefundStatus]provider.Outcome{
+	refund: {
+		provider.RefundPending:   provider.Pending,
+		provider.RefundSucceeded: provider.Succeeded,
+		provider.RefundFailed:    provider.Declined,
+	},
+	lookup: {
+		provider.RefundPending:   provider.Succeeded,
+		provider.RefundSucceeded: provider.Succeeded,
+		provider.RefundFailed:    provider.Succeeded,
+		provider.RefundCanceled:  provider.Succeeded,
 	},
 }
 
@@ -46,6 +63,7 @@ type refusal struct {
 	shows   provider.IntentStatus // the state of the intent that the error shows
 	showing bool                  // the error shows an intent, in whatever state
 	outcome provider.Outcome
+	again   bool // nothing was executed, and the same call with the same key may fare better
 	because string
 }
 
@@ -63,6 +81,14 @@ var refusals = []refusal{
 		because: "the intent has moved on, and shows where to"},
 	{status: 400, kinds: invalidRequest, code: stripego.ErrorCodePaymentIntentUnexpectedState, outcome: provider.Unknown,
 		because: "the intent has moved on, perhaps by an earlier call, and does not show where to"},
+	{status: 400, kinds: invalidRequest, code: stripego.ErrorCodeChargeExpiredForCapture, on: capture, outcome: provider.Rejected,
+		because: "the bank has let the held money go"},
+	{status: 400, kinds: invalidRequest, code: stripego.ErrorCodeChargeAlreadyRefunded, on: refund, outcome: provider.Rejected,
+		because: "everything has been given back, perhaps by an earlier call"},
+	{status: 400, kinds: invalidRequest, code: stripego.ErrorCodeChargeDisputed, on: refund, outcome: provider.Rejected,
+		because: "the buyer's bank has asked for the money"},
+	{status: 400, kinds: invalidRequest, code: stripego.ErrorCodeBalanceInsufficient, on: refund, outcome: provider.Rejected,
+		because: "the balance does not cover it"},
 	{status: 400, kinds: invalidRequest, outcome: provider.Rejected, because: "the parameters were refused before execution"},
 	{status: 401, kinds: keyProblem, outcome: provider.Rejected, because: "the API key is not accepted"},
 	{status: 402, kinds: []stripego.ErrorType{stripego.ErrorTypeCard}, on: confirm, shows: provider.IntentFailed, outcome: provider.Declined,
@@ -73,10 +99,10 @@ var refusals = []refusal{
 		because: "the attempt was made and refused"},
 	{status: 403, kinds: keyProblem, outcome: provider.Rejected, because: "the API key may not do this"},
 	{status: 404, kinds: invalidRequest, outcome: provider.Rejected, because: "the key's account and mode have no such object"},
-	{status: 409, outcome: provider.Unknown, because: "an earlier request with this key is still being executed"},
-	{status: 429, code: stripego.ErrorCodeRateLimit, outcome: provider.NotSent, because: "shed by the rate limiter before execution"},
-	{status: 429, code: stripego.ErrorCodeLockTimeout, outcome: provider.NotSent,
-		because: "another request holds the intent, and this one was given up before execution"},
+	{status: 409, outcome: provider.Unknown, again: true, because: "an earlier request with this key is still being executed"},
+	{status: 429, code: stripego.ErrorCodeRateLimit, outcome: provider.NotSent, again: true, because: "shed by the rate limiter before execution"},
+	{status: 429, code: stripego.ErrorCodeLockTimeout, outcome: provider.NotSent, again: true,
+		because: "another request holds the object, and this one was given up before execution"},
 	{status: 500, outcome: provider.Unknown, because: "it may have been executed, and the key would only repeat this answer"},
 	{status: 502, outcome: provider.Unknown, because: "the edge does not know whether execution began"},
 	{status: 503, outcome: provider.Unknown, because: "the edge does not know whether execution began"},
@@ -93,7 +119,7 @@ func (r refusal) matches(c call, status int, e *stripego.Error, intent *provider
 }
 
 // judge turns what a call left behind into its result.
-func (s *Stripe) judge(c call, pi *stripego.PaymentIntent, err error, w *wire) provider.Result {
+func (s *Stripe) judge(c call, err error, w *wire, accept func(*provider.Result) error) provider.Result {
 	result := provider.Result{
 		Outcome:    provider.Unknown,
 		RequestID:  w.requestID(),
@@ -103,44 +129,31 @@ func (s *Stripe) judge(c call, pi *stripego.PaymentIntent, err error, w *wire) p
 	}
 	var refused *stripego.Error
 	switch {
+	case err == nil && w.status != http.StatusOK: // a redirect, or a 202 of something in between that keeps requests for later
+		result.Err = errors.New("only 200 says that the call was executed")
 	case err == nil:
-		s.judgeAnswer(&result, c, pi)
+		result.Err = accept(&result)
 	case errors.As(err, &refused):
 		s.judgeRefusal(&result, c, refused, w)
 	case w.unsent():
-		result.Outcome, result.Err = provider.NotSent, fmt.Errorf("no connection: %w", w.safeCause(err))
+		result.Outcome, result.Repeatable, result.Err = provider.NotSent, true, fmt.Errorf("no connection: %w", w.safeCause(err))
 	case w.status != 0:
-		result.Err = fmt.Errorf("unreadable answer: %w", w.safeCause(err))
+		result.Repeatable, result.Err = c.kind.reads(), fmt.Errorf("unreadable answer: %w", w.safeCause(err))
 	default:
-		result.Err = fmt.Errorf("no answer: %w", w.safeCause(err))
+		result.Repeatable, result.Err = c.kind.reads(), fmt.Errorf("no answer: %w", w.safeCause(err))
+	}
+	switch w.header.Get("Stripe-Should-Retry") {
+	case "false":
+		result.Repeatable = false
+	case "true": // but what may have moved money is not repeated because Stripe would: a look-up tells more
+		if w.connections.Load() == 1 && w.status == http.StatusTooManyRequests {
+			result.Repeatable = true
+		}
 	}
 	if result.Err != nil {
 		result.Err = fmt.Errorf("stripe %s%s: %w", c.kind, describe(result), result.Err)
 	}
 	return result
-}
-
-// judgeAnswer judges an answer without an error.
-func (s *Stripe) judgeAnswer(result *provider.Result, c call, pi *stripego.PaymentIntent) {
-	if result.HTTPStatus != http.StatusOK { // a redirect, or a 202 of something in between that keeps requests for later
-		result.Err = errors.New("only 200 says that the call was executed")
-		return
-	}
-	intent, err := s.intent(pi, c.reference)
-	if err == nil && c.echoes != nil {
-		err = c.echoes(pi)
-	}
-	if err != nil {
-		result.Err = err
-		return
-	}
-	result.Intent = intent
-	outcome, ok := accepted[c.kind][intent.Status]
-	if !ok {
-		result.Err = fmt.Errorf("the call cannot have led to an intent that is %s", intent.Status)
-		return
-	}
-	result.Outcome = outcome
 }
 
 // judgeRefusal judges an answer with Stripe's error object.
@@ -159,13 +172,14 @@ func (s *Stripe) judgeRefusal(result *provider.Result, c call, e *stripego.Error
 		return
 	}
 	result.Outcome = refusals[row].outcome
+	result.Repeatable = refusals[row].again || c.kind.reads() && w.status >= http.StatusInternalServerError
 	result.Err = fmt.Errorf("%s: %s", codes(e), refusals[row].because)
 	switch result.Outcome {
 	case provider.Declined:
 		result.Failure, result.Err = failure(e), nil // not an error: the call did its work, and the bank said no
 	case provider.Rejected, provider.NotSent:
 		if w.connections.Load() > 1 { // what this answer says of the second arrival, it does not say of the first
-			result.Outcome = provider.Unknown
+			result.Outcome, result.Repeatable = provider.Unknown, false
 			result.Err = fmt.Errorf("%w; but an earlier connection may have carried the request", result.Err)
 			return
 		}

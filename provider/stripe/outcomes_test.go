@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +18,10 @@ import (
 
 type caller func(*testing.T, *stripe.Stripe) provider.Result
 
-var everyCall = map[string]caller{"create": doCreate, "confirm": doConfirm, "cancel": doCancel, "look-up": doLookUp}
+var everyCall = map[string]caller{
+	"create": doCreate, "confirm": doConfirm, "capture": doCapture, "cancel": doCancel, "look-up": doLookUp,
+	"refund": doRefund, "look-up of a refund": doLookUpRefund, "look-up of a dispute": doLookUpDispute, "list": doList,
+}
 
 // A case is one answer of the server and what it proves about one call, or about every call when call is nil.
 type answerCase struct {
@@ -69,9 +71,16 @@ func (c answerCase) run(t *testing.T) {
 // everything is all the text of a result.
 func everything(t *testing.T, r provider.Result) string {
 	t.Helper()
-	b, err := json.Marshal(r.Intent)
+	b, err := json.Marshal([]any{r.Intent, r.Refund, r.Dispute})
 	require.NoError(t, err)
 	return fmt.Sprintf("%+v %s %+v %v", r, b, r.Failure, r.Err)
+}
+
+func capturing(amount int64) caller {
+	return func(t *testing.T, s *stripe.Stripe) provider.Result {
+		t.Helper()
+		return s.CaptureIntent(t.Context(), "chg_1:capture:1", reference, amount)
+	}
 }
 
 func code(c string) *provider.Failure { return &provider.Failure{Code: c} }
@@ -111,6 +120,17 @@ func TestRefusals(t *testing.T) {
 		{name: "CardDeclinedButAnotherIntentIsShown_Unknown", call: doConfirm, answer: declinedShowing(failed.with(object{"id": "pi_2"})), want: provider.Unknown},
 		{name: "CreateCannotBeDeclined_Unknown", call: doCreate, answer: says(402, declined), want: provider.Unknown},
 		{name: "CancelCannotBeDeclined_Unknown", call: doCancel, answer: says(402, declined), want: provider.Unknown},
+		{name: "CaptureCannotBeDeclined_Unknown", call: doCapture, answer: says(402, declined), want: provider.Unknown},
+		{name: "RefundCannotBeDeclinedByACard_Unknown", call: doRefund, answer: says(402, declined), want: provider.Unknown},
+		{name: "CaptureAfterTheBankLetGo_Rejected", call: doCapture, answer: says(400, refusal(invalid, "charge_expired_for_capture")), want: provider.Rejected, failure: code("charge_expired_for_capture")},
+		{name: "CaptureTooLarge_Rejected", call: doCapture, answer: says(400, refusal(invalid, "amount_too_large")), want: provider.Rejected, failure: code("amount_too_large")},
+		{name: "CaptureOfAPaidIntent_RejectedAndShowsIt", call: doCapture, answer: movedOn(paid), want: provider.Rejected,
+			failure: code("payment_intent_unexpected_state"), shows: provider.IntentSucceeded},
+		{name: "EverythingRefunded_Rejected", call: doRefund, answer: says(400, refusal(invalid, "charge_already_refunded")), want: provider.Rejected, failure: code("charge_already_refunded")},
+		{name: "RefundOfDisputedMoney_Rejected", call: doRefund, answer: says(400, refusal(invalid, "charge_disputed")), want: provider.Rejected, failure: code("charge_disputed")},
+		{name: "RefundBeyondTheBalance_Rejected", call: doRefund, answer: says(400, refusal(invalid, "balance_insufficient")), want: provider.Rejected, failure: code("balance_insufficient")},
+		{name: "RefundBeyondWhatIsLeft_Rejected", call: doRefund, answer: says(400, refusal(invalid, "", object{"param": "amount"})), want: provider.Rejected, failure: code(invalid)},
+		{name: "ListAfterSomethingGone_Rejected", call: doList, answer: says(400, refusal(invalid, "resource_missing", object{"param": "starting_after"})), want: provider.Rejected, failure: code("resource_missing")},
 		{name: "LookUpCannotBeDeclined_Unknown", call: doLookUp, answer: says(402, declined), want: provider.Unknown},
 		{name: "PaymentRequiredButNotByTheCard_Unknown", call: doConfirm, answer: says(402, refusal(invalid, "")), want: provider.Unknown},
 		{name: "KeyMayNotDoThis_Rejected", answer: says(403, refusal(invalid, "")), want: provider.Rejected, failure: code(invalid)},
@@ -151,6 +171,13 @@ func TestAnswers(t *testing.T) {
 
 		{name: "Canceled_Succeeded", call: doCancel, answer: ok(intent("canceled")), want: provider.Succeeded, shows: provider.IntentCanceled},
 		{name: "CanceledButPaid_UnknownAsNoFenceStands", call: doCancel, answer: ok(paid), want: provider.Unknown, shows: provider.IntentSucceeded},
+
+		{name: "CapturedWhole_Succeeded", call: doCapture, answer: ok(paid), want: provider.Succeeded, shows: provider.IntentSucceeded},
+		{name: "CapturedPart_Succeeded", call: capturing(500), answer: ok(paid.with(object{"amount_received": 500})), want: provider.Succeeded, shows: provider.IntentSucceeded},
+		{name: "CapturedLessThanAll_Unknown", call: doCapture, answer: ok(paid.with(object{"amount_received": 500})), want: provider.Unknown},
+		{name: "CapturedAnotherPart_UnknownAsAnotherCaptureWon", call: capturing(500), answer: ok(paid), want: provider.Unknown},
+		{name: "CapturedButHeld_Unknown", call: doCapture, answer: ok(intent("requires_capture")), want: provider.Unknown, shows: provider.IntentAuthorized},
+		{name: "CapturedButCanceled_Unknown", call: doCapture, answer: ok(intent("canceled")), want: provider.Unknown, shows: provider.IntentCanceled},
 
 		{name: "AnotherIntent_Unknown", call: doConfirm, answer: ok(paid.with(object{"id": "pi_2"})), want: provider.Unknown},
 		{name: "LiveIntentForATestKey_Unknown", answer: ok(paid.with(object{"livemode": true})), want: provider.Unknown},
@@ -214,7 +241,16 @@ func TestLookUp_EveryState(t *testing.T) {
 		"Held_Authorized":                   {intent("requires_capture", object{"latest_charge": "ch_1"}), as(provider.IntentAuthorized, func(i *provider.Intent) { i.LatestAttempt = "ch_1" })},
 		"Succeeded_ShowsWhatWasReceived": {paid,
 			as(provider.IntentSucceeded, func(i *provider.Intent) { i.LatestAttempt, i.AmountReceived = "ch_1", 1999 })},
-		"Canceled": {intent("canceled"), as(provider.IntentCanceled, nil)},
+		"Canceled_ShowsWhy":                          {intent("canceled", object{"cancellation_reason": "automatic"}), as(provider.IntentCanceled, func(i *provider.Intent) { i.CanceledReason = "automatic" })},
+		"CanceledForAReasonThatIsNoCode_NotPassedOn": {intent("canceled", object{"cancellation_reason": private + "<"}), as(provider.IntentCanceled, func(i *provider.Intent) { i.CanceledReason = "unreadable" })},
+		"HeldWithItsCharge_ShowsHowMuchAndUntilWhen": {intent("requires_capture", object{"amount_capturable": 1999, "created": 1700000000, "latest_charge": object{
+			"id": "ch_1", "object": "charge", "payment_method_details": object{"card": object{"capture_before": 1700604800}}}}),
+			as(provider.IntentAuthorized, func(i *provider.Intent) {
+				i.LatestAttempt, i.AmountCapturable = "ch_1", 1999
+				i.Created, i.CaptureBefore = time.Unix(1700000000, 0).UTC(), time.Unix(1700604800, 0).UTC()
+			})},
+		"PaidWithItsCharge_NothingIsHeldAnyMore": {paid.with(object{"latest_charge": object{"id": "ch_1", "payment_method_details": object{"card": object{"capture_before": 1700604800}}}}),
+			as(provider.IntentSucceeded, func(i *provider.Intent) { i.LatestAttempt, i.AmountReceived = "ch_1", 1999 })},
 		"ThreeDecimalsAndCapitals_SameAmount": {intent("processing", object{"currency": "KWD", "amount": 1230}),
 			as(provider.IntentProcessing, func(i *provider.Intent) { i.Amount = domain.Money{Amount: 1230, Currency: domain.KWD} })},
 		"LatestChargeExpanded_SameID": {intent("processing", object{"latest_charge": object{"id": "ch_1", "object": "charge"}}),
@@ -226,66 +262,6 @@ func TestLookUp_EveryState(t *testing.T) {
 			got := doLookUp(t, adapter(t, s.URL))
 			want := provider.Result{Outcome: provider.Succeeded, Intent: &c.want, RequestID: "req_1", HTTPStatus: 200}
 			require.Empty(t, cmp.Diff(want, got, cmpopts.EquateErrors()))
-		})
-	}
-}
-
-func TestHeadersOfAnswers(t *testing.T) {
-	t.Parallel()
-	const date = "Mon, 02 Jan 2006 15:04:05 GMT"
-	for name, c := range map[string]struct {
-		header []string
-		want   provider.Result
-	}{
-		"Plain":                    {nil, provider.Result{RequestID: "req_1"}},
-		"AnsweredFromMemory":       {[]string{"Idempotent-Replayed", "true"}, provider.Result{RequestID: "req_1", Replayed: true}},
-		"RetryAfterSeconds":        {[]string{"Retry-After", "7"}, provider.Result{RequestID: "req_1", RetryAfter: 7 * time.Second}},
-		"RetryAfterForEver_AnHour": {[]string{"Retry-After", "18446744073709551615"}, provider.Result{RequestID: "req_1", RetryAfter: time.Hour}},
-		"RetryAfterDate_ByTheServersClock": {[]string{"Retry-After", "Mon, 02 Jan 2006 15:04:35 GMT", "Date", date},
-			provider.Result{RequestID: "req_1", RetryAfter: 30 * time.Second}},
-		"RetryAfterPastDate_None": {[]string{"Retry-After", "Mon, 02 Jan 2006 15:04:00 GMT", "Date", date}, provider.Result{RequestID: "req_1"}},
-		"RetryAfterNegative_None": {[]string{"Retry-After", "-5"}, provider.Result{RequestID: "req_1"}},
-		"RetryAfterNonsense_None": {[]string{"Retry-After", "soon"}, provider.Result{RequestID: "req_1"}},
-		"RequestIDIsNoID_NotKept": {[]string{"Request-Id", "<script>"}, provider.Result{RequestID: "unreadable"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := serve(t, says(503, refusal("api_error", ""), c.header...))
-			got := doConfirm(t, adapter(t, s.URL))
-			c.want.Outcome, c.want.HTTPStatus = provider.Unknown, 503
-			require.Empty(t, cmp.Diff(c.want, got, cmpopts.IgnoreFields(provider.Result{}, "Err")))
-		})
-	}
-}
-
-func TestErrorText_SaysWhatSupportNeedsAndWhy(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		answer http.HandlerFunc
-		want   string
-	}{
-		"Rejected": {says(400, refusal("invalid_request_error", "parameter_invalid_integer", object{"param": "metadata[order_id]"})),
-			"stripe create, status 400, request req_1: invalid_request_error, parameter_invalid_integer, metadata[order_id]: the parameters were refused before execution"},
-		"KeyReused": {says(400, refusal("idempotency_error", "")),
-			"stripe create, status 400, request req_1: idempotency_error: the key was used before with other parameters, and what that call came to is not known"},
-		"KeyInUse": {says(409, refusal("invalid_request_error", "idempotency_key_in_use")),
-			"stripe create, status 409, request req_1: invalid_request_error, idempotency_key_in_use: an earlier request with this key is still being executed"},
-		"ServerError": {says(500, refusal("api_error", "")),
-			"stripe create, status 500, request req_1: api_error: it may have been executed, and the key would only repeat this answer"},
-		"BadGateway": {says(502, refusal("api_error", "")),
-			"stripe create, status 502, request req_1: api_error: the edge does not know whether execution began"},
-		"Unavailable": {says(503, refusal("api_error", "")),
-			"stripe create, status 503, request req_1: api_error: the edge does not know whether execution began"},
-		"GatewayTimeout": {says(504, refusal("api_error", "")),
-			"stripe create, status 504, request req_1: api_error: the edge does not know whether execution began"},
-		"NotListed": {says(418, refusal("api_error", "")), "stripe create, status 418, request req_1: api_error: not in the table of refusals"},
-		"NoCodes":   {says(418, refusal("", "")), "stripe create, status 418, request req_1: error without codes: not in the table of refusals"},
-		"LongCode": {says(418, refusal(strings.Repeat("a", 101), "")),
-			"stripe create, status 418, request req_1: unreadable: not in the table of refusals"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.EqualError(t, doCreate(t, adapter(t, serve(t, c.answer).URL)).Err, c.want)
 		})
 	}
 }

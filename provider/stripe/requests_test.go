@@ -3,6 +3,7 @@ package stripe_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -29,8 +30,38 @@ func TestRequests_ExactlyWhatStripeGets(t *testing.T) {
 			return s.ConfirmIntent(t.Context(), "k", reference, provider.ConfirmParams{PaymentMethod: "pm_1", ReturnURL: "https://shop.example/back?o=1"})
 		}, arrival{Method: "POST", Path: "/v1/payment_intents/pi_1/confirm",
 			Body: "payment_method=pm_1&return_url=https%3A%2F%2Fshop.example%2Fback%3Fo%3D1"}, "k"},
-		"Cancel": {doCancel, arrival{Method: "POST", Path: "/v1/payment_intents/pi_1/cancel", Body: "cancellation_reason=abandoned"}, "chg_1:cancel:1"},
-		"LookUp": {doLookUp, arrival{Method: "GET", Path: "/v1/payment_intents/pi_1"}, ""},
+		"Cancel":      {doCancel, arrival{Method: "POST", Path: "/v1/payment_intents/pi_1/cancel", Body: "cancellation_reason=abandoned"}, "chg_1:cancel:1"},
+		"Capture":     {doCapture, arrival{Method: "POST", Path: "/v1/payment_intents/pi_1/capture"}, "chg_1:capture:1"},
+		"CapturePart": {capturing(500), arrival{Method: "POST", Path: "/v1/payment_intents/pi_1/capture", Body: "amount_to_capture=500"}, "chg_1:capture:1"},
+		"LookUp":      {doLookUp, arrival{Method: "GET", Path: "/v1/payment_intents/pi_1", Query: "expand[0]=latest_charge"}, ""},
+		"Refund": {doRefund, arrival{Method: "POST", Path: "/v1/refunds",
+			Body: "amount=500&metadata[refund_id]=rfd_1&payment_intent=pi_1&reason=requested_by_customer"}, "rfd_1:1"},
+		"RefundWithoutAReason": {func(t *testing.T, s *stripe.Stripe) provider.Result {
+			return s.CreateRefund(t.Context(), "k", provider.RefundParams{Intent: reference, Amount: domain.Money{Amount: 1, Currency: domain.JPY}})
+		}, arrival{Method: "POST", Path: "/v1/refunds", Body: "amount=1&payment_intent=pi_1"}, "k"},
+		"LookUpOfARefund":  {doLookUpRefund, arrival{Method: "GET", Path: "/v1/refunds/re_1"}, ""},
+		"LookUpOfADispute": {doLookUpDispute, arrival{Method: "GET", Path: "/v1/disputes/dp_1"}, ""},
+		"List":             {doList, arrival{Method: "GET", Path: "/v1/payment_intents", Query: "limit=100"}, ""},
+		"ListOfAWindowAfterAnObject": {func(t *testing.T, s *stripe.Stripe) provider.Result {
+			_, result := s.ListEvents(t.Context(), provider.Query{After: "evt_1", Limit: 5, From: time.Unix(1000, 999).UTC(), To: time.Unix(2000, 1).UTC()})
+			return result
+		}, arrival{Method: "GET", Path: "/v1/events", Query: "created[gte]=1000&created[lt]=2001&limit=5&starting_after=evt_1"}, ""},
+		"ListOfRefunds": {func(t *testing.T, s *stripe.Stripe) provider.Result {
+			_, result := s.ListRefunds(t.Context(), reference, provider.Query{})
+			return result
+		}, arrival{Method: "GET", Path: "/v1/refunds", Query: "limit=100&payment_intent=pi_1"}, ""},
+		"ListOfBalanceTransactions": {func(t *testing.T, s *stripe.Stripe) provider.Result {
+			_, result := s.ListBalanceTransactions(t.Context(), "po_1", provider.Query{To: time.Unix(2000, 0)})
+			return result
+		}, arrival{Method: "GET", Path: "/v1/balance_transactions", Query: "created[lt]=2000&limit=100&payout=po_1"}, ""},
+		"ListOfPayouts": {func(t *testing.T, s *stripe.Stripe) provider.Result {
+			_, result := s.ListPayouts(t.Context(), provider.Query{})
+			return result
+		}, arrival{Method: "GET", Path: "/v1/payouts", Query: "limit=100"}, ""},
+		"ListOfDisputes": {func(t *testing.T, s *stripe.Stripe) provider.Result {
+			_, result := s.ListDisputes(t.Context(), provider.Query{})
+			return result
+		}, arrival{Method: "GET", Path: "/v1/disputes", Query: "limit=100"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,12 +118,31 @@ func TestImpossibleCalls_RefusedBeforeAnythingIsSent(t *testing.T) {
 		"cancel without key":         a.CancelIntent(t.Context(), "", reference),
 		"cancel without reference":   a.CancelIntent(t.Context(), "k", ""),
 		"look-up without reference":  a.Intent(t.Context(), ""),
+		"capture without key":        a.CaptureIntent(t.Context(), "", reference, 0),
+		"capture, amount negative":   a.CaptureIntent(t.Context(), "k", reference, -1),
+		"capture without reference":  a.CaptureIntent(t.Context(), "k", "", 1),
+		"refund without key":         a.CreateRefund(t.Context(), "", refundParams()),
+		"refund without intent":      a.CreateRefund(t.Context(), "k", provider.RefundParams{Amount: refundParams().Amount}),
+		"refund, path in intent":     a.CreateRefund(t.Context(), "k", provider.RefundParams{Intent: "pi/1", Amount: refundParams().Amount}),
+		"refund, amount 0":           a.CreateRefund(t.Context(), "k", provider.RefundParams{Intent: reference, Amount: domain.Money{Currency: domain.EUR}}),
+		"refund, currency unknown":   a.CreateRefund(t.Context(), "k", provider.RefundParams{Intent: reference, Amount: domain.Money{Amount: 1, Currency: "XTS"}}),
+		"refund, reason unknown":     a.CreateRefund(t.Context(), "k", provider.RefundParams{Intent: reference, Amount: refundParams().Amount, Reason: "x"}),
+		"look-up of no refund":       a.Refund(t.Context(), ""),
+		"look-up of no dispute":      a.Dispute(t.Context(), ".."),
+		"list after a path":          listed(a.ListIntents(t.Context(), provider.Query{After: "pi/1"})),
+		"list, intent is a path":     listed(a.ListRefunds(t.Context(), "pi/1", provider.Query{})),
+		"list, payout is a path":     listed(a.ListBalanceTransactions(t.Context(), "po/1", provider.Query{})),
+		"list, page too large":       listed(a.ListEvents(t.Context(), provider.Query{Limit: 101})),
+		"list, page negative":        listed(a.ListPayouts(t.Context(), provider.Query{Limit: -1})),
 	} {
 		require.Equal(t, provider.NotSent, got.Outcome, name)
+		require.False(t, got.Repeatable, name)
 		require.Error(t, got.Err, name)
 	}
 	require.Empty(t, s.seen())
 }
+
+func listed(_ any, result provider.Result) provider.Result { return result }
 
 func TestOptions(t *testing.T) {
 	t.Parallel()

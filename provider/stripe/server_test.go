@@ -27,8 +27,8 @@ const (
 
 // arrival is one request as it reached the server.
 type arrival struct {
-	Method, Path, Body string
-	Header             http.Header
+	Method, Path, Query, Body string
+	Header                    http.Header
 }
 
 // server gives prepared answers and remembers what arrived.
@@ -45,7 +45,7 @@ func serve(t *testing.T, answer http.HandlerFunc) *server {
 	hs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
-		s.arrivals = append(s.arrivals, arrival{r.Method, r.URL.Path, string(body), r.Header.Clone()})
+		s.arrivals = append(s.arrivals, arrival{r.Method, r.URL.Path, r.URL.RawQuery, string(body), r.Header.Clone()})
 		s.mu.Unlock()
 		answer(w, r)
 	}))
@@ -142,7 +142,7 @@ func logTo(l *logs) func(*stripe.Options) {
 	}
 }
 
-// doCreate, doConfirm, doCancel and doLookUp are the four calls with parameters that are in order.
+// The calls, with parameters that are in order.
 func doCreate(t *testing.T, s *stripe.Stripe) provider.Result {
 	t.Helper()
 	return s.CreateIntent(t.Context(), "chg_1:create:1", params())
@@ -161,6 +161,39 @@ func doCancel(t *testing.T, s *stripe.Stripe) provider.Result {
 func doLookUp(t *testing.T, s *stripe.Stripe) provider.Result {
 	t.Helper()
 	return s.Intent(t.Context(), reference)
+}
+
+func doCapture(t *testing.T, s *stripe.Stripe) provider.Result {
+	t.Helper()
+	return s.CaptureIntent(t.Context(), "chg_1:capture:1", reference, 0)
+}
+
+func doRefund(t *testing.T, s *stripe.Stripe) provider.Result {
+	t.Helper()
+	return s.CreateRefund(t.Context(), "rfd_1:1", refundParams())
+}
+
+func doLookUpRefund(t *testing.T, s *stripe.Stripe) provider.Result {
+	t.Helper()
+	return s.Refund(t.Context(), "re_1")
+}
+
+func doLookUpDispute(t *testing.T, s *stripe.Stripe) provider.Result {
+	t.Helper()
+	return s.Dispute(t.Context(), "dp_1")
+}
+
+func doList(t *testing.T, s *stripe.Stripe) provider.Result {
+	t.Helper()
+	_, result := s.ListIntents(t.Context(), provider.Query{})
+	return result
+}
+
+func refundParams() provider.RefundParams {
+	return provider.RefundParams{
+		Intent: reference, Amount: domain.Money{Amount: 500, Currency: domain.EUR}, Reason: provider.RefundRequested,
+		Metadata: map[string]string{"refund_id": "rfd_1"},
+	}
 }
 
 func params() provider.IntentParams {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,7 +60,20 @@ func TestNoAnswerOnAFreshConnection_Unknown(t *testing.T) {
 			}
 			require.Error(t, got.Err)
 			require.NotContains(t, got.Err.Error()+logged.String(), private)
+			require.False(t, got.Repeatable, "it may have moved money")
 			require.Equal(t, []string{"chg_1:confirm:1"}, p.arrived())
+		})
+	}
+}
+
+func TestLookUpWithoutAnAnswer_UnknownAndMayBeAskedAgain(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]act{"Reset": reset, "Closed": fin, "CutBody": writes(answerText(200, "{", 100))} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := doLookUp(t, adapter(t, listen(t, broken).URL))
+			require.Equal(t, provider.Unknown, got.Outcome)
+			require.True(t, got.Repeatable)
 		})
 	}
 }
@@ -87,6 +101,7 @@ func TestNoConnection_NotSent(t *testing.T) {
 			t.Parallel()
 			got := doConfirm(t, adapter(t, c.url, impatient))
 			require.Equal(t, provider.NotSent, got.Outcome)
+			require.True(t, got.Repeatable)
 			require.ErrorContains(t, got.Err, "no connection")
 			if c.cause != nil {
 				require.ErrorIs(t, got.Err, c.cause)
@@ -138,6 +153,7 @@ func TestContext(t *testing.T) {
 		}}
 		got := adapter(t, "", func(o *stripe.Options) { o.Transport = never }).ConfirmIntent(ctx, "k", reference, method)
 		require.Equal(t, provider.NotSent, got.Outcome)
+		require.False(t, got.Repeatable, "there is nobody to repeat it for")
 		require.ErrorIs(t, got.Err, context.Canceled)
 	})
 	t.Run("CanceledWhileTheServerWorks_Unknown", func(t *testing.T) {
@@ -165,7 +181,7 @@ func TestContext(t *testing.T) {
 // test first makes a call that leaves a connection behind.
 func TestDeadKeptAliveConnection(t *testing.T) {
 	t.Parallel()
-	declined := refusal("card_error", "card_declined")
+	declined, shed := refusal("card_error", "card_declined"), refusal("invalid_request_error", "other")
 	for name, c := range map[string]struct {
 		second []act // what happens to the second call: on the old connection, then on a new one
 		want   provider.Outcome
@@ -176,8 +192,10 @@ func TestDeadKeptAliveConnection(t *testing.T) {
 		"ResetInsteadOfClosed_AlsoSentAgain":       {[]act{reset, answers(200, paid.json())}, provider.Succeeded, 2},
 		"NextOneDiesToo_Unknown":                   {[]act{fin, fin}, provider.Unknown, 2},
 		"RateLimitedOnTheNextOne_UnknownNotUnsent": {[]act{fin, answers(429, refusal("invalid_request_error", "rate_limit"))}, provider.Unknown, 2},
-		"RefusedOnTheNextOne_UnknownNotRejected":   {[]act{fin, answers(401, refusal("invalid_request_error", ""))}, provider.Unknown, 2},
-		"CutWithinTheStatusLine_NotSentAgain":      {[]act{writes("HTTP/1.1 2")}, provider.Unknown, 1},
+		"ShedOnTheNextOneThoughStripeSaysRetry_Unknown": {[]act{fin, sends("HTTP/1.1 429 OK\r\nStripe-Should-Retry: true\r\nContent-Length: " +
+			strconv.Itoa(len(shed)) + "\r\n\r\n" + shed)}, provider.Unknown, 2},
+		"RefusedOnTheNextOne_UnknownNotRejected": {[]act{fin, answers(401, refusal("invalid_request_error", ""))}, provider.Unknown, 2},
+		"CutWithinTheStatusLine_NotSentAgain":    {[]act{writes("HTTP/1.1 2")}, provider.Unknown, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -189,6 +207,7 @@ func TestDeadKeptAliveConnection(t *testing.T) {
 			require.Equal(t, c.want, got.Outcome, "%v", got.Err)
 			keys := p.arrived()[1:]
 			require.Len(t, keys, c.sent)
+			require.False(t, got.Repeatable)
 			for _, key := range keys {
 				require.Equal(t, "chg_1:confirm:1", key)
 			}

@@ -12,6 +12,7 @@ import (
 
 	stripego "github.com/stripe/stripe-go/v79"
 	"github.com/stripe/stripe-go/v79/paymentintent"
+	striperefund "github.com/stripe/stripe-go/v79/refund"
 
 	"payonce/provider"
 )
@@ -39,6 +40,7 @@ type Options struct {
 // Stripe is the adapter. It implements [provider.Provider], has no state that changes, and shares none with another one.
 type Stripe struct {
 	intents paymentintent.Client
+	refunds striperefund.Client
 	live    bool // the mode of the key, which every object must share
 	log     *slog.Logger
 }
@@ -75,7 +77,12 @@ func New(o Options) (*Stripe, error) {
 		EnableTelemetry:   stripego.Bool(false), // on by default, by way of a global
 		URL:               stripego.String(base),
 	})
-	return &Stripe{intents: paymentintent.Client{B: backend, Key: o.SecretKey}, live: live, log: o.Log}, nil
+	return &Stripe{
+		intents: paymentintent.Client{B: backend, Key: o.SecretKey},
+		refunds: striperefund.Client{B: backend, Key: o.SecretKey},
+		live:    live,
+		log:     o.Log,
+	}, nil
 }
 
 // Name is what a charge's provider is stored as.

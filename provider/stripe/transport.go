@@ -23,7 +23,8 @@ const (
 	maxConnections = 128
 	idleTimeout    = 30 * time.Second // below any balancer's own limit, so that few calls meet a dead connection
 	maxHeader      = 64 << 10
-	maxBody        = 1 << 20 // an intent has about 3 KiB; more than this is not an answer of Stripe's
+	maxBody        = 1 << 20 // an intent with its charge has about 8 KiB; more than this is not an answer of Stripe's
+	maxList        = 8 << 20 // a hundred objects, each with as much metadata as Stripe takes
 	maxRetryAfter  = time.Hour
 )
 
@@ -65,6 +66,7 @@ type wire struct {
 	connections atomic.Int64 // how many were handed to the call; from then on its bytes may have left
 	status      int          // of the answer; 0 when no status line was read
 	header      http.Header  // of the answer
+	maxBody     int64        // what is read of the answer's body
 }
 
 type wireKey struct{}
@@ -113,8 +115,8 @@ func (t recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if w, ok := req.Context().Value(wireKey{}).(*wire); ok {
 		w.status, w.header = res.StatusCode, res.Header
+		res.Body = limitedBody{io.LimitReader(res.Body, w.maxBody), res.Body}
 	}
-	res.Body = limitedBody{io.LimitReader(res.Body, maxBody), res.Body}
 	return res, nil
 }
 
