@@ -61,7 +61,7 @@ func (b *breaker) open() (wait time.Duration, open bool) {
 	if b.circuit.State() != gobreaker.StateOpen {
 		return 0, false
 	}
-	return max(time.Until(*b.until.Load()), time.Millisecond), true
+	return max(time.Until(*b.until.Load()), time.Millisecond), true //nolint:forbidigo // a duration of this process
 }
 
 func (b *breaker) halfOpen() bool { return b.circuit.State() == gobreaker.StateHalfOpen }

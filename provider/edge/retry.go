@@ -67,7 +67,7 @@ func (r *Retrier) Do(ctx context.Context, class Class, send func(context.Context
 			return result
 		}
 		pause := r.pause(try, result.RetryAfter)
-		if ends := time.Now().Add(pause); ends.Sub(began) > r.o.Budget || tooLate(ctx, ends) {
+		if ends := time.Now().Add(pause); ends.Sub(began) > r.o.Budget || tooLate(ctx, ends) { //nolint:forbidigo // as above
 			return result
 		}
 		if !r.spend() {
