@@ -53,6 +53,7 @@ type config struct {
 	Lease           time.Duration `env:"PAYONCE_LEASE" envDefault:"30s" help:"how long an owner may hold a running key before another may recover it"`
 	ProviderTimeout time.Duration `env:"PAYONCE_PROVIDER_TIMEOUT" envDefault:"10s" help:"limit of one call to the provider"`
 	KeyHorizon      time.Duration `env:"PAYONCE_PROVIDER_KEY_HORIZON" envDefault:"23h" help:"after this a provider key is never sent again"`
+	ProviderRate    float64       `env:"PAYONCE_PROVIDER_RATE" envDefault:"80" help:"provider calls per second, all processes together"`
 	OrderTTL        time.Duration `env:"PAYONCE_ORDER_TTL" envDefault:"30m" help:"unpaid orders expire after this"`
 	Interval        time.Duration `env:"PAYONCE_RECONCILE_INTERVAL" envDefault:"15s" help:"pause between two rounds of recovery"`
 	Grace           time.Duration `env:"PAYONCE_RECONCILE_GRACE" envDefault:"10s" help:"recovery leaves a charge alone for this long"`
@@ -62,6 +63,9 @@ type config struct {
 	LogLevel slog.Level `env:"PAYONCE_LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 	LogJSON  bool       `env:"PAYONCE_LOG_JSON" envDefault:"false" help:"log in JSON instead of text"`
 }
+
+// fastestProvider is more calls per second than any provider allows.
+const fastestProvider = 10_000
 
 // need says which settings a command cannot do without.
 type need int
@@ -146,6 +150,9 @@ func (c config) check(needs []need) (problems []error) {
 		if d < time.Second {
 			wrong("%s: must be at least 1s", name)
 		}
+	}
+	if !(c.ProviderRate >= 1 && c.ProviderRate <= fastestProvider) { // which refuses what is not a number, too
+		wrong("PAYONCE_PROVIDER_RATE: must be from 1 to %d", fastestProvider)
 	}
 	if c.KeyHorizon > 24*time.Hour {
 		wrong("PAYONCE_PROVIDER_KEY_HORIZON: must be at most 24h, when Stripe may forget a key")

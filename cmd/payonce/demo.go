@@ -108,6 +108,9 @@ func (d *demo) run(ctx context.Context) (err error) {
 		}
 		d.config.SimAddr = d.sim.Addr().String()
 		d.config.StripeKey, d.config.StripeBase = "sk_test_simulator", "http://"+d.config.SimAddr
+		if d.getenv("PAYONCE_PROVIDER_RATE") == "" {
+			d.config.ProviderRate = fastestProvider // it is our own, and has no limit that could be exceeded
+		}
 	}
 	if d.config.ShopKey == "" {
 		d.config.ShopKey = demoAlpha

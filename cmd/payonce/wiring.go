@@ -14,7 +14,6 @@ import (
 	"payonce/api"
 	"payonce/migrations"
 	"payonce/payment"
-	"payonce/provider/stripe"
 	"payonce/repository"
 	"payonce/web"
 )
@@ -37,12 +36,12 @@ func openStore(ctx context.Context, c config) (*repository.Store, error) {
 
 // newService wires the use cases to the database and to Stripe, or to whatever speaks its protocol at STRIPE_API_BASE.
 func newService(c config, store *repository.Store, log *slog.Logger) (*payment.Service, error) {
-	adapter, err := stripe.New(stripe.Options{SecretKey: string(c.StripeKey), BaseURL: c.StripeBase, Timeout: c.ProviderTimeout, Log: log})
+	provider, err := newProvider(c, store, log)
 	if err != nil {
-		return nil, fmt.Errorf("stripe: %w", err)
+		return nil, err
 	}
 	return &payment.Service{
-		Store: store, Provider: adapter, Present: api.Present, NewID: payment.NewID, Log: log,
+		Store: store, Provider: provider, Present: api.Present, NewID: payment.NewID, Log: log,
 		Lease: c.Lease, Retention: c.retention(), KeyHorizon: c.KeyHorizon, OrderTTL: c.OrderTTL, Grace: c.Grace,
 	}, nil
 }
