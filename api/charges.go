@@ -27,6 +27,38 @@ func (a *API) createCharge(c echo.Context) error {
 	return a.answer(c, reply)
 }
 
+func (a *API) captureCharge(c echo.Context) error {
+	charge, err := pathID(c, "id", "chg", "charge")
+	if err != nil {
+		return err
+	}
+	request, command, err := keyed(c, func(o *sj.Object) payment.CaptureCharge { return captureCommand(o, charge) })
+	if err != nil {
+		return err
+	}
+	reply, err := a.payments.CaptureCharge(c.Request().Context(), request, command)
+	if err != nil {
+		return err
+	}
+	return a.answer(c, reply)
+}
+
+func (a *API) cancelCharge(c echo.Context) error {
+	charge, err := pathID(c, "id", "chg", "charge")
+	if err != nil {
+		return err
+	}
+	request, command, err := keyed(c, func(o *sj.Object) payment.CancelCharge { return cancelCommand(o, charge) })
+	if err != nil {
+		return err
+	}
+	reply, err := a.payments.CancelCharge(c.Request().Context(), request, command)
+	if err != nil {
+		return err
+	}
+	return a.answer(c, reply)
+}
+
 func (a *API) listCharges(c echo.Context) error {
 	p, err := page(c, "chg")
 	if err != nil {

@@ -166,9 +166,17 @@ func chargeCommand(o *sj.Object, order string) payment.CreateCharge {
 	return payment.CreateCharge{
 		OrderID:       order,
 		PaymentMethod: o.Text("payment_method", sj.Required, sj.Length(1, 255), sj.Matching("a payment method's token", tokenPattern.MatchString)),
-		CaptureMethod: sj.OneOf(o, "capture_method", domain.CaptureAutomatic, domain.CaptureAutomatic),
+		CaptureMethod: sj.OneOf(o, "capture_method", domain.CaptureAutomatic, domain.CaptureAutomatic, domain.CaptureManual),
 		ReturnURL:     o.Text("return_url", sj.Length(0, 2000), sj.Matching("an http(s) URL", isReturnURL)),
 	}
+}
+
+func captureCommand(o *sj.Object, charge string) payment.CaptureCharge {
+	return payment.CaptureCharge{ChargeID: charge, Amount: o.OptionalInt("amount", sj.Nullable, sj.Range(1, domain.MaxAmount))}
+}
+
+func cancelCommand(o *sj.Object, charge string) payment.CancelCharge {
+	return payment.CancelCharge{ChargeID: charge, Reason: o.Text("reason", sj.Length(0, 500))}
 }
 
 var tokenPattern = regexp.MustCompile(`^[0-9A-Za-z_]+$`)

@@ -77,6 +77,10 @@ var explanations = map[domain.Code]struct{ Cause, Cure string }{
 		"The request that started the charge broke off and nobody came back for it, so it was fenced at the provider before it took any money. It never can.",
 		"Start a new charge with a new key. Come back sooner with the old key, and it goes on where it broke off.",
 	},
+	domain.CodeChargeNotCapturable: {
+		"Only money that is held can be captured, and only once. The charge was captured or cancelled before, the bank's time for it was over, or it never held any.",
+		"Read the charge: `charge_status` says what it is. To collect the money again, start a new charge with a new key.",
+	},
 	domain.CodeTotalChanged: {
 		"The order comes to another total than `expected_total`, usually because a price has changed since the buyer saw it. No order was placed.",
 		"Show the buyer `total` and, if it is accepted, send it as the new `expected_total`. That is a new intent with a new key.",

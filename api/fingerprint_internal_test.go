@@ -35,7 +35,7 @@ type keyedBody struct {
 	single []string
 }
 
-const someCart, someProduct, otherProduct, someOrder = "cart_a1", "prd_a1", "prd_b2", "ord_a1"
+const someCart, someProduct, otherProduct, someOrder, someCharge = "cart_a1", "prd_a1", "prd_b2", "ord_a1", "chg_a1"
 
 func keyedBodies() map[string]keyedBody {
 	order := members{
@@ -72,8 +72,16 @@ func keyedBodies() map[string]keyedBody {
 		},
 		"charge": {
 			op: domain.OpChargesCreate, build: func(o *sj.Object) any { return chargeCommand(o, someOrder) },
-			full:     members{"payment_method": "pm_card_visa", "capture_method": "automatic", "return_url": "https://shop.example/done"},
-			defaults: members{"capture_method": "automatic"}, single: []string{"/capture_method"},
+			full:     members{"payment_method": "pm_card_visa", "capture_method": "manual", "return_url": "https://shop.example/done"},
+			defaults: members{"capture_method": "automatic"}, others: map[string]any{"/capture_method": "automatic"},
+		},
+		"capture": {
+			op: domain.OpChargesCapture, build: func(o *sj.Object) any { return captureCommand(o, someCharge) },
+			full: members{"amount": 500}, defaults: members{"amount": nil},
+		},
+		"cancel": {
+			op: domain.OpChargesCancel, build: func(o *sj.Object) any { return cancelCommand(o, someCharge) },
+			full: members{"reason": "changed her mind"}, defaults: members{"reason": ""},
 		},
 	}
 }

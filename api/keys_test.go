@@ -95,7 +95,8 @@ func TestKeyPolicy_TellsWhatIsKept(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{
 		"products.create": "POST /v1/products", "carts.create": "POST /v1/carts", "orders.create": "POST /v1/orders",
-		"charges.create": "POST /v1/orders/{id}/charges",
+		"charges.create": "POST /v1/orders/{id}/charges", "charges.capture": "POST /v1/charges/{id}/capture",
+		"charges.cancel": "POST /v1/charges/{id}/cancel",
 	}, paths)
 }
 

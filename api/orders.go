@@ -57,6 +57,25 @@ func (a *API) getOrder(c echo.Context) error {
 	return object(c, order)
 }
 
+// timeline is the wire form of what happened to an order.
+type timeline struct {
+	Object  string                 `json:"object"`
+	OrderID string                 `json:"order_id"`
+	Data    []domain.TimelineEntry `json:"data"`
+}
+
+func (a *API) getTimeline(c echo.Context) error {
+	id, err := pathID(c, "id", "ord", "order")
+	if err != nil {
+		return err
+	}
+	entries, err := a.store.Timeline(c.Request().Context(), callerOf(c).MerchantID, id)
+	if err != nil {
+		return err
+	}
+	return object(c, timeline{"timeline", id, entries})
+}
+
 func (a *API) setShippingAddress(c echo.Context) error {
 	id, err := pathID(c, "id", "ord", "order")
 	if err != nil {

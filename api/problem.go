@@ -42,6 +42,7 @@ var problems = map[domain.Code]struct {
 	domain.CodeOrderAlreadyPaid:       {http.StatusConflict, "The order is already paid"},
 	domain.CodeCartAlreadyOrdered:     {http.StatusConflict, "The cart has already become an order"},
 	domain.CodeChargeAbandoned:        {http.StatusConflict, "The charge was given up before it took any money"},
+	domain.CodeChargeNotCapturable:    {http.StatusConflict, "The charge cannot be captured"},
 	domain.CodeTotalChanged:           {http.StatusConflict, "The total is not the expected one"},
 	domain.CodeVersionConflict:        {http.StatusConflict, "The object has moved on"},
 	domain.CodeBodyTooLarge:           {http.StatusRequestEntityTooLarge, "The body is too large"},

@@ -49,11 +49,14 @@ func (a *API) routes() []route {
 		{post, "/v1/orders", write, nil, a.createOrder, domain.OpOrdersCreate},
 		{get, "/v1/orders", read, append(list, "status", "customer_email", "created_after", "created_before"), a.listOrders, ""},
 		{get, "/v1/orders/:id", read, nil, a.getOrder, ""},
+		{get, "/v1/orders/:id/timeline", read, nil, a.getTimeline, ""},
 		{put, "/v1/orders/:id/shipping_address", write, nil, a.setShippingAddress, ""},
 		{post, "/v1/orders/:id/charges", write, nil, a.createCharge, domain.OpChargesCreate},
 
 		{get, "/v1/charges", read, append(list, "order_id", "status"), a.listCharges, ""},
 		{get, "/v1/charges/:id", read, nil, a.getCharge, ""},
+		{post, "/v1/charges/:id/capture", write, nil, a.captureCharge, domain.OpChargesCapture},
+		{post, "/v1/charges/:id/cancel", write, nil, a.cancelCharge, domain.OpChargesCancel},
 
 		{get, "/v1/idempotency_policy", read, nil, a.getKeyPolicy, ""},
 		{get, "/v1/idempotency_keys/:operation/:key", read, nil, a.getKey, ""},

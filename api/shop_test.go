@@ -218,3 +218,67 @@ func TestCart_BecomesOneOrderAndThenNoLongerChanges(t *testing.T) {
 		require.InDelta(t, order.member("total"), ordered.member("total"), 0, "the cart is what was ordered")
 	}
 }
+
+func TestCapture_HeldMoneyIsTakenOnceOrLetGo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	held := func(n string) (order, charge string) {
+		order = b.order("order-" + n)
+		made := b.post(alpha, "/v1/orders/"+order+"/charges", "charge-"+n, `{"payment_method":"pm_card_visa","capture_method":"manual"}`)
+		require.Equal(t, http.StatusCreated, made.status, made.body)
+		require.Equal(t, "authorized", made.text("status"))
+		return order, made.text("id")
+	}
+	order, charge := held("a")
+	b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-a", `{"amount":5000}`).problem(http.StatusUnprocessableEntity, "validation-failed")
+	b.post(beta, "/v1/charges/"+charge+"/capture", "capture-a", `{}`).problem(http.StatusNotFound, "not-found")
+	b.post(reader, "/v1/charges/"+charge+"/cancel", "cancel-a", `{}`).problem(http.StatusForbidden, "forbidden")
+	taken := b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-a", `{"amount":1500}`)
+	require.Equal(t, http.StatusOK, taken.status, taken.body)
+	require.Equal(t, "succeeded", taken.text("status"))
+	require.InDelta(t, 1500, taken.member("amount_captured"), 0)
+	again := b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-a", `{"amount":1500}`)
+	require.Equal(t, taken.body, again.body)
+	require.Equal(t, "true", again.header.Get("Idempotent-Replayed"))
+	paid := b.get(alpha, "/v1/orders/"+order)
+	require.Equal(t, "paid", paid.text("status"))
+	require.InDelta(t, 1500, paid.member("amount_paid"), 0)
+	b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-b", `{}`).problem(http.StatusConflict, "charge-not-capturable")
+	b.post(alpha, "/v1/charges/"+charge+"/cancel", "cancel-b", `{}`).problem(http.StatusConflict, "order-already-paid")
+
+	_, charge = held("b")
+	let := b.post(alpha, "/v1/charges/"+charge+"/cancel", "cancel-c", `{"reason":"changed her mind"}`)
+	require.Equal(t, http.StatusOK, let.status, let.body)
+	require.Equal(t, "canceled", let.text("status"))
+	gone := b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-c", `{}`).problem(http.StatusConflict, "charge-not-capturable")
+	require.Equal(t, "canceled", gone.text("charge_status"))
+}
+
+func TestTimeline_ShowsTheWholeStory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order := b.order("o")
+	b.post(alpha, "/v1/orders/"+order+"/charges", "declined", badCard)
+	b.post(alpha, "/v1/orders/"+order+"/charges", "paid", goodCard)
+	story := b.get(reader, "/v1/orders/"+order+"/timeline")
+	require.Equal(t, http.StatusOK, story.status, story.body)
+	for _, word := range []string{`"type":"request"`, `"operation":"charges.create"`, `"call":"confirm"`, `"status":"declined"`, `"provider_request_id":"req_`, `"status":"paid"`} {
+		require.Contains(t, story.body, word)
+	}
+	b.get(beta, "/v1/orders/"+order+"/timeline").problem(http.StatusNotFound, "not-found")
+	b.get(alpha, "/v1/orders/ord_unknown/timeline").problem(http.StatusNotFound, "not-found")
+}
+
+func TestCapture_OutcomeNotKnown_202UntilItIsProved(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order := b.order("o")
+	charge := b.post(alpha, "/v1/orders/"+order+"/charges", "k", `{"payment_method":"pm_card_visa","capture_method":"manual"}`).text("id")
+	b.simulator(http.MethodPost, "/_sim/rules", `{"match":{"path_glob":"/v1/payment_intents/**"},"fault":{"name":"drop_after_effect","mode":"fin"}}`)
+	open := b.post(alpha, "/v1/charges/"+charge+"/capture", "c", `{}`)
+	require.Equal(t, http.StatusAccepted, open.status, open.body)
+	require.Equal(t, "/v1/charges/"+charge, open.header.Get("Location"))
+	b.post(alpha, "/v1/charges/"+charge+"/cancel", "x", `{}`).problem(http.StatusConflict, "charge-in-progress")
+	b.simulator(http.MethodDelete, "/_sim/rules", "")
+	require.Equal(t, http.StatusOK, b.post(alpha, "/v1/charges/"+charge+"/capture", "c", `{}`).status)
+}

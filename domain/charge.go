@@ -81,8 +81,33 @@ type Charge struct {
 	Metadata          map[string]string `json:"metadata"`
 	Version           int64             `json:"-"` // rises with every change; writes compare it
 	Key               KeyRef            `json:"-"` // the idempotency key that asked for this charge
+	Asked             *Asked            `json:"-"` // what was asked of it since, and is not through yet
 	CreatedAt         time.Time         `json:"created_at"`
 	UpdatedAt         time.Time         `json:"updated_at"`
+}
+
+// Asked is what was asked of a charge after it was made, and accepted: to capture it or to cancel it. It stays on the
+// charge until it is through, so that it is carried through also when its caller does not come back. A charge is asked
+// one thing at a time.
+type Asked struct {
+	Key    KeyRef // the idempotency key that asked; its operation says what for
+	Amount int64  // to capture, in minor units; 0 for a cancel
+}
+
+// Capturable says why the charge cannot be captured, or nil.
+func (c Charge) Capturable() error {
+	if c.Status != ChargeAuthorized {
+		return E(CodeChargeNotCapturable, Fields{"charge_id": c.ID, "charge_status": c.Status}, "a charge that is %s cannot be captured", c.Status)
+	}
+	return c.Unasked()
+}
+
+// Unasked refuses while something that was asked of the charge is not through.
+func (c Charge) Unasked() error {
+	if c.Asked == nil {
+		return nil
+	}
+	return E(CodeChargeInProgress, Fields{"charge_id": c.ID}, "the charge is just being captured or cancelled")
 }
 
 // ChargeFailure is why a charge failed. Message is safe to show to the buyer.

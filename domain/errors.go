@@ -31,6 +31,7 @@ const (
 	CodeOrderAlreadyPaid       Code = "order-already-paid"
 	CodeCartAlreadyOrdered     Code = "cart-already-ordered"
 	CodeChargeAbandoned        Code = "charge-abandoned"
+	CodeChargeNotCapturable    Code = "charge-not-capturable"
 	CodeTotalChanged           Code = "total-changed"
 	CodeVersionConflict        Code = "version-conflict"
 	CodeBodyTooLarge           Code = "body-too-large"
@@ -50,7 +51,7 @@ const (
 func (c Code) Final() bool {
 	switch c {
 	case CodeCardDeclined, CodeOutOfStock, CodeOrderNotPayable, CodeChargeInProgress, CodeOrderAlreadyPaid,
-		CodeCartAlreadyOrdered, CodeChargeAbandoned, CodeTotalChanged, CodeVersionConflict:
+		CodeCartAlreadyOrdered, CodeChargeAbandoned, CodeChargeNotCapturable, CodeTotalChanged, CodeVersionConflict:
 		return true
 	default:
 		return false

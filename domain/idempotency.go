@@ -94,11 +94,13 @@ const (
 	OpCartsCreate    Operation = "carts.create"
 	OpOrdersCreate   Operation = "orders.create"
 	OpChargesCreate  Operation = "charges.create"
+	OpChargesCapture Operation = "charges.capture"
+	OpChargesCancel  Operation = "charges.cancel"
 )
 
 // Operations lists every keyed operation.
 func Operations() []Operation {
-	return []Operation{OpProductsCreate, OpCartsCreate, OpOrdersCreate, OpChargesCreate}
+	return []Operation{OpProductsCreate, OpCartsCreate, OpOrdersCreate, OpChargesCreate, OpChargesCapture, OpChargesCancel}
 }
 
 // RecoveryPoint is the last step of a keyed operation that is known to be durable. Whoever resumes the operation
@@ -116,6 +118,9 @@ const (
 	// PointIntentRecorded: the provider's intent id and the call "confirm" are written. Money may have moved; a look-up
 	// of the intent tells.
 	PointIntentRecorded RecoveryPoint = "intent_recorded"
+	// PointAccepted: what was asked of a charge, to capture or to cancel it, is written on the charge together with the
+	// provider call. It may have been sent; the intent tells. From here on it is carried through, whoever comes back.
+	PointAccepted RecoveryPoint = "accepted"
 	// PointFinished: the answer is stored. Replays repeat it.
 	PointFinished RecoveryPoint = "finished"
 )
@@ -123,7 +128,7 @@ const (
 // RecoveryPoints lists the points that can be found after a crash, in the order they are reached, for tests and tools
 // that must cover them all.
 func RecoveryPoints() []RecoveryPoint {
-	return []RecoveryPoint{PointChargeRecorded, PointIntentRecorded, PointFinished}
+	return []RecoveryPoint{PointChargeRecorded, PointIntentRecorded, PointAccepted, PointFinished}
 }
 
 // Answer is what a caller is told: status, Location and body, byte for byte, so that a replay equals the first answer.

@@ -202,17 +202,14 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 			reply.RetryAfter = RetryAfter
 			return tx.ReleaseKey(ctx, r.claim, r.generation)
 		}
-		if kept := tx.Now.Add(r.claim.Retention); kept.After(reply.ExpiresAt) {
-			reply.ExpiresAt = kept
-		}
+		reply.ExpiresAt = r.keptUntil(tx.Now)
 		return tx.FinishKey(ctx, r.claim, r.generation, charge.ID, reply.Answer)
 	})
 	switch {
 	case err != nil:
 		return step{}, err
 	case already: // an earlier commit of ours was in doubt and had taken place
-		reply, err := r.stored(ctx)
-		return step{reply: &reply}, err
+		return r.stored(ctx)
 	case charge.Status == domain.ChargeCreated:
 		return step{}, domain.EKey(domain.CodeProviderUnavailable, nil, r.expiresAt, RetryAfter, nil, "the payment provider cannot be reached; nothing was charged, send the same key again")
 	}
@@ -222,17 +219,29 @@ func (r *run) settle(ctx context.Context, from domain.RecoveryPoint, answered ev
 // RetryAfter is how long a caller is asked to wait for an outcome that is not decided yet.
 const RetryAfter = 2 * time.Second
 
+// keptUntil is until when an answer that is stored now will be kept.
+func (r *run) keptUntil(now time.Time) time.Time {
+	if kept := now.Add(r.claim.Retention); kept.After(r.expiresAt) {
+		return kept
+	}
+	return r.expiresAt
+}
+
 func (r *run) present(result Result) domain.Answer {
 	return r.Present(Presentation{Operation: r.claim.Operation, RequestID: r.requestID, Instance: r.instance, Result: result})
 }
 
-// stored reads the answer that this run itself has stored.
-func (r *run) stored(ctx context.Context) (Reply, error) {
-	record, _, err := r.Store.Key(ctx, r.claim.KeyRef)
+// stored reads the answer that is stored under this run's key by now.
+func (r *run) stored(ctx context.Context) (step, error) {
+	record, found, err := r.Store.Key(ctx, r.claim.KeyRef)
 	if err != nil {
-		return Reply{}, err
+		return step{}, err
 	}
-	return repeat(r.claim, record), nil
+	if !found || record.Answer == nil {
+		return step{}, fmt.Errorf("the key of charge %s has moved on without an answer", r.chargeID)
+	}
+	reply := repeat(r.claim, record)
+	return step{reply: &reply}, nil
 }
 
 // chargeResult says how a charge's state is told.

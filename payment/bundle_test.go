@@ -242,10 +242,26 @@ func (i *interposed) ConfirmIntent(ctx context.Context, key, ref string, p provi
 	return i.call(ctx, "confirm", func() provider.Result { return i.Provider.ConfirmIntent(ctx, key, ref, p) })
 }
 
+func (i *interposed) CaptureIntent(ctx context.Context, key, ref string, amount int64) provider.Result {
+	return i.call(ctx, "capture", func() provider.Result { return i.Provider.CaptureIntent(ctx, key, ref, amount) })
+}
+
 func (i *interposed) CancelIntent(ctx context.Context, key, ref string) provider.Result {
 	return i.call(ctx, "cancel", func() provider.Result { return i.Provider.CancelIntent(ctx, key, ref) })
 }
 
 func (i *interposed) Intent(ctx context.Context, ref string) provider.Result {
 	return i.call(ctx, "lookup", func() provider.Result { return i.Provider.Intent(ctx, ref) })
+}
+
+// advanceSimulator moves the provider's clock on.
+func (b *bundle) advanceSimulator(d time.Duration) {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.simURL+"/_sim/clock", strings.NewReader(`{"advance":"`+d.String()+`"}`))
+	require.NoError(b.t, err)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(b.t, err)
+	require.NoError(b.t, answer.Body.Close())
+	require.Equal(b.t, http.StatusOK, answer.StatusCode)
 }

@@ -3,7 +3,6 @@ package payment
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"payonce/domain"
@@ -34,110 +33,10 @@ func (s *Service) CreateCharge(ctx context.Context, req Request, cmd CreateCharg
 	if err != nil {
 		return Reply{}, err
 	}
-	return s.oneAtATime(ctx, req.Wait, claim, func(until patience, one *twin) (Reply, error) {
-		r := &run{Service: s, claim: claim, intent: intent, one: one, by: domain.ByResponse, instance: chargesPath(cmd.OrderID)}
-		return r.charge(ctx, until, cmd)
+	return s.keyed(ctx, req, claim, intent, chargesPath(cmd.OrderID), func(ctx context.Context, tx *repository.Tx, r *run) (Result, domain.RecoveryPoint, error) {
+		charge, err := r.openCharge(ctx, tx, cmd)
+		return Result{Resource: charge.ID}, domain.PointChargeRecorded, err
 	})
-}
-
-// charge claims the key, or waits for whoever has it, and drives the chain to its end.
-func (r *run) charge(ctx context.Context, until patience, cmd CreateCharge) (reply Reply, err error) {
-	var point domain.RecoveryPoint
-	var answered *Reply
-	err = whenFree(ctx, until, r.one, func() error {
-		point, answered, err = r.begin(ctx, cmd)
-		return err
-	})
-	if errors.Is(err, errRunning) {
-		point, answered, err = r.await(ctx, until)
-	}
-	if err != nil {
-		return Reply{}, err
-	}
-	if answered != nil {
-		return *answered, nil
-	}
-	ctx, cancel := detached(ctx, r.Lease)
-	defer cancel()
-	defer r.releaseOnPanic(ctx)
-	reply, err = r.drive(ctx, point)
-	if errors.Is(err, errLeaseLost) {
-		return Reply{}, r.one.stillRunning(err)
-	}
-	return reply, err
-}
-
-// releaseOnPanic ends the lease when this run ends by a panic. A process that dies cannot do that, and its lease runs out;
-// but one that lives on should not let the next request with the same key wait for it.
-func (r *run) releaseOnPanic(ctx context.Context) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	ctx, cancel := detached(ctx, recordBudget)
-	defer cancel()
-	err := r.Store.InTx(ctx, func(tx *repository.Tx) error { return tx.ReleaseKey(ctx, r.claim, r.generation) })
-	if err != nil && !errors.Is(err, repository.ErrStale) {
-		r.Log.WarnContext(ctx, "the key is held until its lease ends", "charge_id", r.chargeID, "error", err)
-	}
-	panic(p)
-}
-
-// begin is T1. It returns the point to drive from, or a reply when the key already has an answer or the charge is
-// refused, or errRunning when another request holds the key.
-func (r *run) begin(ctx context.Context, cmd CreateCharge) (point domain.RecoveryPoint, reply *Reply, err error) {
-	for try := 1; ; try++ {
-		reply = nil
-		err = r.Store.InTx(ctx, func(tx *repository.Tx) error {
-			work, cancel := detached(ctx, effectBudget)
-			defer cancel()
-			record, mine, err := tx.ClaimKey(work, r.claim)
-			if err != nil {
-				return err
-			}
-			r.adopt(record)
-			if !mine {
-				if record.Lease.Owner == r.claim.Owner && !record.Finished() {
-					point = record.Point // our own commit was in doubt, and it did take place
-					return nil
-				}
-				old, err := recall(r.claim, r.intent, record, tx.Now)
-				reply = &old
-				return err
-			}
-			point = domain.PointChargeRecorded
-			charge, refusal := r.openCharge(work, tx, cmd)
-			if refusal == nil {
-				r.chargeID = charge.ID
-				r.tell()
-				return tx.AdvanceKey(work, r.claim, r.generation, point, charge.ID)
-			}
-			if !domain.CodeOf(refusal).Final() {
-				return refusal // rolls the claim back: an order that does not exist leaves no trace under the key
-			}
-			first := r.reply(r.claim, record, r.instance, Result{Err: refusal})
-			reply = &first
-			return tx.FinishKey(work, r.claim, r.generation, "", first.Answer)
-		})
-		if !errors.Is(err, repository.ErrCommitUnknown) || try == commitTries {
-			return point, reply, err
-		}
-		r.Log.WarnContext(ctx, "commit in doubt, claiming again", "operation", r.claim.Operation, "request_id", r.claim.RequestID)
-	}
-}
-
-// adopt takes over what the key's record knows about this run.
-func (r *run) adopt(record domain.KeyRecord) {
-	r.generation, r.requestID, r.expiresAt, r.chargeID = record.Lease.Generation, record.RequestID, record.ExpiresAt, record.ResourceID
-	r.unwanted = record.Unwanted
-	r.tell()
-}
-
-// tell lets the twins of this request know what is being made, and until when its answer will be kept.
-func (r *run) tell() {
-	if r.one != nil {
-		r.one.tells(r.chargeID, r.expiresAt)
-	}
 }
 
 // openCharge writes the charge and the call that creates its intent, or returns a refusal. The order is locked, so of two
@@ -184,7 +83,13 @@ func (r *run) createIntent(ctx context.Context) (step, error) {
 	if err != nil {
 		return step{}, err
 	}
-	if r.pastHorizon(call) {
+	charge, err := r.Store.Charge(ctx, r.claim.MerchantID, r.chargeID)
+	switch {
+	case err != nil:
+		return step{}, err
+	case charge.Asked != nil: // it is being cancelled
+		return r.settle(ctx, domain.PointChargeRecorded, nil, unchanged)
+	case r.pastHorizon(call):
 		return r.settle(ctx, domain.PointChargeRecorded, nil, abandoned)
 	}
 	var params provider.IntentParams
@@ -196,7 +101,7 @@ func (r *run) createIntent(ctx context.Context) (step, error) {
 	if result.Outcome != provider.Succeeded {
 		return r.settle(ctx, domain.PointChargeRecorded, answered, saidBy(result))
 	}
-	_, err = r.record(ctx, domain.PointChargeRecorded, func(ctx context.Context, tx *repository.Tx) error {
+	already, err := r.record(ctx, domain.PointChargeRecorded, func(ctx context.Context, tx *repository.Tx) error {
 		charge, err := tx.ChargeForUpdate(ctx, r.claim.MerchantID, r.chargeID)
 		if err != nil {
 			return err
@@ -217,6 +122,9 @@ func (r *run) createIntent(ctx context.Context) (step, error) {
 		}
 		return tx.AdvanceKey(ctx, r.claim, r.generation, domain.PointIntentRecorded, charge.ID)
 	})
+	if already {
+		return r.stored(ctx) // by an earlier commit of ours, or because the charge was cancelled meanwhile
+	}
 	return step{next: domain.PointIntentRecorded}, err
 }
 
@@ -230,6 +138,9 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 	charge, err := r.Store.Charge(ctx, r.claim.MerchantID, r.chargeID)
 	if err != nil {
 		return step{}, err
+	}
+	if charge.Asked != nil { // it is being cancelled, and nothing is to be sent that could take money
+		return r.settle(ctx, domain.PointIntentRecorded, nil, unchanged)
 	}
 	if r.resumed {
 		found, answered, err := r.lookUp(ctx, charge)
@@ -283,5 +194,7 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 	}
 	return r.settle(ctx, domain.PointIntentRecorded, answered, saidBy(result))
 }
+
+func chargePath(charge string) string { return "/v1/charges/" + charge }
 
 func chargesPath(order string) string { return "/v1/orders/" + order + "/charges" }

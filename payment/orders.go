@@ -38,7 +38,7 @@ func (s *Service) CreateOrder(ctx context.Context, req Request, cmd CreateOrder)
 		cmd.Currency = cart.Currency
 	}
 	return s.once(ctx, req, domain.OpOrdersCreate, "/v1/orders", cmd, func(ctx context.Context, tx *repository.Tx) (Result, error) {
-		order, err := s.placeOrder(ctx, tx, req.MerchantID, cmd)
+		order, err := s.placeOrder(ctx, tx, req, cmd)
 		if err != nil {
 			return Result{}, err
 		}
@@ -48,12 +48,12 @@ func (s *Service) CreateOrder(ctx context.Context, req Request, cmd CreateOrder)
 
 // placeOrder decides everything first (cart, products, prices, total, stock, in the fixed order of locks) and only then
 // writes, so that a refusal leaves nothing behind.
-func (s *Service) placeOrder(ctx context.Context, tx *repository.Tx, merchant string, cmd CreateOrder) (domain.Order, error) {
-	lines, err := wantedLines(ctx, tx, merchant, cmd)
+func (s *Service) placeOrder(ctx context.Context, tx *repository.Tx, req Request, cmd CreateOrder) (domain.Order, error) {
+	lines, err := wantedLines(ctx, tx, req.MerchantID, cmd)
 	if err != nil {
 		return domain.Order{}, err
 	}
-	order, err := s.priceOrder(ctx, tx, merchant, cmd, lines)
+	order, err := s.priceOrder(ctx, tx, req.MerchantID, cmd, lines)
 	if err != nil {
 		return domain.Order{}, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) placeOrder(ctx context.Context, tx *repository.Tx, merchant st
 	if err := enoughStock(ctx, tx, order); err != nil {
 		return domain.Order{}, err
 	}
-	if err := tx.InsertOrder(ctx, order); err != nil {
+	if err := tx.InsertOrder(ctx, order, req.Key.Hash()); err != nil {
 		return domain.Order{}, err
 	}
 	return order, tx.ReserveStock(ctx, order)

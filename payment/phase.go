@@ -10,7 +10,7 @@ import (
 	"payonce/repository"
 )
 
-// run is one execution of a keyed charge: who owns the key, and in which generation.
+// run is one execution of a keyed operation on a charge: who owns the key, and in which generation.
 type run struct {
 	*Service
 	claim      repository.Claim
@@ -24,6 +24,118 @@ type run struct {
 	by         domain.ResolvedBy // what it will be said to have been proved by
 	unwanted   time.Duration     // how long ago somebody with the key was last at work, when this run looked
 	resumed    bool              // somebody else got as far as the recovery point
+}
+
+// accept is what a keyed operation on a charge does in the transaction that claims its key. It returns the charge's id and
+// the recovery point that is reached by it: the work that is left needs the provider. Or everything is done, at
+// PointFinished, and the result is told. It must decide before it writes: a final refusal is stored, and then nothing else
+// may have been written.
+type accept func(context.Context, *repository.Tx, *run) (Result, domain.RecoveryPoint, error)
+
+// keyed runs a keyed operation on a charge: it claims the key, or waits for whoever has it, and drives the chain to its
+// end. Once the claim is committed the work no longer depends on the caller's connection.
+func (s *Service) keyed(ctx context.Context, req Request, claim repository.Claim, intent domain.Intent, instance string, do accept) (Reply, error) {
+	return s.oneAtATime(ctx, req.Wait, claim, func(until patience, one *twin) (reply Reply, err error) {
+		r := &run{Service: s, claim: claim, intent: intent, one: one, by: domain.ByResponse, instance: instance}
+		var point domain.RecoveryPoint
+		var answered *Reply
+		err = whenFree(ctx, until, one, func() error {
+			point, answered, err = r.begin(ctx, do)
+			return err
+		})
+		if errors.Is(err, errRunning) {
+			point, answered, err = r.await(ctx, until)
+		}
+		if err != nil {
+			return Reply{}, err
+		}
+		if answered != nil {
+			return *answered, nil
+		}
+		ctx, cancel := detached(ctx, s.Lease)
+		defer cancel()
+		defer r.releaseOnPanic(ctx)
+		reply, err = r.drive(ctx, point)
+		if errors.Is(err, errLeaseLost) {
+			return Reply{}, one.stillRunning(err)
+		}
+		return reply, err
+	})
+}
+
+// begin is the first transaction. It returns the point to drive from, or a reply when the key already has an answer or
+// gets it at once, or errRunning when another request holds the key.
+func (r *run) begin(ctx context.Context, do accept) (point domain.RecoveryPoint, reply *Reply, err error) {
+	for try := 1; ; try++ {
+		reply = nil
+		err = r.Store.InTx(ctx, func(tx *repository.Tx) error {
+			work, cancel := detached(ctx, effectBudget)
+			defer cancel()
+			record, mine, err := tx.ClaimKey(work, r.claim)
+			if err != nil {
+				return err
+			}
+			r.adopt(record)
+			if !mine {
+				if record.Lease.Owner == r.claim.Owner && !record.Finished() {
+					point = record.Point // our own commit was in doubt, and it did take place
+					return nil
+				}
+				old, err := recall(r.claim, r.intent, record, tx.Now)
+				reply = &old
+				return err
+			}
+			var result Result
+			result, point, err = do(work, tx, r)
+			switch {
+			case err == nil && point != domain.PointFinished:
+				r.chargeID = result.Resource
+				r.tell()
+				return tx.AdvanceKey(work, r.claim, r.generation, point, r.chargeID)
+			case err != nil && !domain.CodeOf(err).Final():
+				return err // rolls the claim back: an order that does not exist leaves no trace under the key
+			case err != nil:
+				result = Result{Err: err}
+			}
+			first := r.reply(r.claim, record, r.instance, result)
+			reply = &first
+			return tx.FinishKey(work, r.claim, r.generation, result.Resource, first.Answer)
+		})
+		if !errors.Is(err, repository.ErrCommitUnknown) || try == commitTries {
+			return point, reply, err
+		}
+		r.Log.WarnContext(ctx, "commit in doubt, claiming again", "operation", r.claim.Operation, "request_id", r.claim.RequestID)
+	}
+}
+
+// adopt takes over what the key's record knows about this run.
+func (r *run) adopt(record domain.KeyRecord) {
+	r.generation, r.requestID, r.expiresAt, r.chargeID = record.Lease.Generation, record.RequestID, record.ExpiresAt, record.ResourceID
+	r.unwanted = record.Unwanted
+	r.tell()
+}
+
+// tell lets the twins of this request know what is being made, and until when its answer will be kept.
+func (r *run) tell() {
+	if r.one != nil {
+		r.one.tells(r.chargeID, r.expiresAt)
+	}
+}
+
+// releaseOnPanic ends the lease when this run ends by a panic. A process that dies cannot do that, and its lease runs out;
+// but one that lives on should not let the next request with the same key wait for it.
+func (r *run) releaseOnPanic(ctx context.Context) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	ctx, cancel := detached(ctx, recordBudget)
+	defer cancel()
+	err := r.Store.InTx(ctx, func(tx *repository.Tx) error { return tx.ReleaseKey(ctx, r.claim, r.generation) })
+	if err != nil && !errors.Is(err, repository.ErrStale) {
+		r.Log.WarnContext(ctx, "the key is held until its lease ends", "charge_id", r.chargeID, "error", err)
+	}
+	panic(p)
 }
 
 // step is what one phase came to: the run goes on at a recovery point, or it ends with a reply.
@@ -44,6 +156,8 @@ func (r *run) drive(ctx context.Context, point domain.RecoveryPoint) (Reply, err
 			done, err = r.createIntent(ctx)
 		case domain.PointIntentRecorded:
 			done, err = r.confirmIntent(ctx)
+		case domain.PointAccepted:
+			done, err = r.carryOut(ctx)
 		case domain.PointClaimed, domain.PointFinished:
 			return Reply{}, fmt.Errorf("key of charge %s cannot be driven from %s", r.chargeID, point)
 		}

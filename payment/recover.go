@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,7 +67,13 @@ func (s *Service) recoverAlone(ctx context.Context, charge domain.Charge) (settl
 
 // recoverCharge settles one open charge if that can be proved.
 func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (settled bool, err error) {
-	record, found, err := s.Store.Key(ctx, charge.Key)
+	ref, instance := charge.Key, chargesPath(charge.OrderID)
+	if charge.Asked != nil {
+		ref = charge.Asked.Key
+		_, verb, _ := strings.Cut(string(ref.Operation), ".")
+		instance = chargePath(charge.ID) + "/" + verb
+	}
+	record, found, err := s.Store.Key(ctx, ref)
 	if err != nil {
 		return false, err
 	}
@@ -77,9 +84,9 @@ func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (sett
 		return false, nil // somebody is at work
 	}
 	owner := s.NewID("rec")
-	r := &run{Service: s, by: domain.ByReconciliation, resumed: true, instance: chargesPath(charge.OrderID),
-		claim: repository.Claim{KeyRef: charge.Key, Fingerprint: record.Fingerprint, RequestID: owner, Owner: owner, Lease: s.Lease,
-			Retention: s.Retention.For(charge.Key.Operation).Answer}}
+	r := &run{Service: s, by: domain.ByReconciliation, resumed: true, instance: instance,
+		claim: repository.Claim{KeyRef: ref, Fingerprint: record.Fingerprint, RequestID: owner, Owner: owner, Lease: s.Lease,
+			Retention: s.Retention.For(ref.Operation).Answer}}
 	r.adopt(record)
 	point, err := r.takeOver(ctx, record)
 	if err != nil {
@@ -91,10 +98,15 @@ func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (sett
 		return false, err
 	}
 	var done step
-	if point == domain.PointChargeRecorded {
+	switch point {
+	case domain.PointChargeRecorded:
 		done, err = r.giveUp(ctx, charge)
-	} else {
+	case domain.PointIntentRecorded:
 		done, err = r.findOut(ctx, charge)
+	case domain.PointAccepted:
+		done, err = r.carryOut(ctx) // it was accepted, so it is carried through
+	case domain.PointClaimed, domain.PointFinished:
+		return false, fmt.Errorf("key of charge %s cannot be recovered from %s", charge.ID, point)
 	}
 	if domain.CodeOf(err) == domain.CodeProviderUnavailable {
 		return false, nil // nothing was sent and nobody came back yet; the key is free for a caller who does
@@ -137,11 +149,9 @@ func (r *run) fence(ctx context.Context, charge domain.Charge) (step, error) {
 }
 
 // follow asks about a charge whose answer was given while it was open: the buyer has to authenticate, or the money is
-// held. When the order's time to be paid is over and the buyer has not authenticated, the intent is fenced.
+// held. When the order's time to be paid is over and the buyer has not authenticated, the intent is fenced. Money that is
+// held stays so until a caller captures or cancels it, or the bank's time for it is over.
 func (s *Service) follow(ctx context.Context, charge domain.Charge) (settled bool, err error) {
-	if charge.Status == domain.ChargeAuthorized {
-		return false, nil // held until it is captured or voided; only a caller decides that
-	}
 	order, err := s.Store.Order(ctx, charge.MerchantID, charge.OrderID)
 	if err != nil {
 		return false, err

@@ -12,7 +12,8 @@ import (
 
 const chargeColumns = `t.charge_id, t.merchant_id, t.order_id, t.amount, t.currency, t.status, t.capture_method,
 	t.amount_captured, t.amount_refunded, t.payment_method, t.return_url, t.provider, t.provider_reference, t.failure_code,
-	t.decline_code, t.next_action_url, t.resolved_by, t.metadata, t.key_operation, t.key_hash, t.version, t.created_at, t.updated_at`
+	t.decline_code, t.next_action_url, t.resolved_by, t.metadata, t.key_operation, t.key_hash,
+	t.asked_operation, t.asked_key_hash, t.asked_amount, t.version, t.created_at, t.updated_at`
 
 // ChargeFilter narrows a list of charges; zero values do not narrow.
 type ChargeFilter struct {
@@ -102,7 +103,8 @@ func (tx *Tx) InsertCharge(ctx context.Context, c domain.Charge, lookIn time.Dur
 }
 
 // UpdateCharge writes a charge that was read at c.Version and returns it at its new version. When somebody else has
-// written meanwhile it returns ErrStale. While the charge is open, recovery will look at it after lookIn.
+// written meanwhile it returns ErrStale. While the charge is open, or asked something, recovery will look at it after
+// lookIn.
 func (tx *Tx) UpdateCharge(ctx context.Context, c domain.Charge, lookIn time.Duration) (domain.Charge, error) {
 	var failureCode, declineCode, actionURL *string
 	if c.Failure != nil {
@@ -111,17 +113,38 @@ func (tx *Tx) UpdateCharge(ctx context.Context, c domain.Charge, lookIn time.Dur
 	if c.NextAction != nil {
 		actionURL = &c.NextAction.URL
 	}
+	var asked struct {
+		operation *domain.Operation
+		hash      []byte
+		amount    *int64
+	}
+	if a := c.Asked; a != nil {
+		asked.operation, asked.hash, asked.amount = &a.Key.Operation, a.Key.Hash, &a.Amount
+	}
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE charges
 		SET status = $4, amount_captured = $5, amount_refunded = $6, provider_reference = $7, failure_code = $8,
 			decline_code = nullif($9, ''), next_action_url = $10, resolved_by = $11,
 			look_at = CASE WHEN $12 THEN NULL ELSE clock_timestamp() + $13 * interval '1 microsecond' END,
-			updated_at = $14, version = version + 1
+			updated_at = $14, version = version + 1, asked_operation = $15, asked_key_hash = $16, asked_amount = $17
 		WHERE merchant_id = $1 AND charge_id = $2 AND version = $3`,
 		c.MerchantID, c.ID, c.Version, c.Status, c.AmountCaptured, c.AmountRefunded, c.ProviderReference, failureCode,
-		declineCode, actionURL, c.ResolvedBy, c.Status.Final(), lookIn.Microseconds(), c.UpdatedAt)
+		declineCode, actionURL, c.ResolvedBy, c.Status.Final() && c.Asked == nil, lookIn.Microseconds(), c.UpdatedAt,
+		asked.operation, asked.hash, asked.amount)
 	c.Version++
 	return c, exactly(1, result, err, "update charge "+c.ID)
+}
+
+// InsertChargeRequest writes down what was asked of a charge, and why.
+func (tx *Tx) InsertChargeRequest(ctx context.Context, charge string, asked domain.Asked, reason string) error {
+	_, err := tx.q.ExecContext(ctx, `
+		INSERT INTO charge_requests (merchant_id, charge_id, operation, key_hash, amount, reason, asked_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		asked.Key.MerchantID, charge, asked.Key.Operation, asked.Key.Hash, asked.Amount, reason, tx.Now)
+	if err != nil {
+		return fmt.Errorf("insert request of charge %s: %w", charge, err)
+	}
+	return nil
 }
 
 // ClaimOpenCharges takes up to limit open charges whose time to be looked at has come, and puts that time off, so that
@@ -173,6 +196,9 @@ type chargeRow struct {
 	Metadata          jsonColumn[map[string]string] `db:"metadata"`
 	KeyOperation      domain.Operation              `db:"key_operation"`
 	KeyHash           []byte                        `db:"key_hash"`
+	AskedOperation    sql.NullString                `db:"asked_operation"`
+	AskedKeyHash      []byte                        `db:"asked_key_hash"`
+	AskedAmount       sql.NullInt64                 `db:"asked_amount"`
 	Version           int64                         `db:"version"`
 	CreatedAt         time.Time                     `db:"created_at"`
 	UpdatedAt         time.Time                     `db:"updated_at"`
@@ -193,6 +219,10 @@ func (r chargeRow) charge() domain.Charge {
 	}
 	if r.NextActionURL.Valid {
 		c.NextAction = &domain.NextAction{Type: "redirect", URL: r.NextActionURL.String}
+	}
+	if r.AskedOperation.Valid {
+		c.Asked = &domain.Asked{Amount: r.AskedAmount.Int64,
+			Key: domain.KeyRef{MerchantID: r.MerchantID, Operation: domain.Operation(r.AskedOperation.String), Hash: r.AskedKeyHash}}
 	}
 	if r.ResolvedBy.Valid {
 		by := domain.ResolvedBy(r.ResolvedBy.String)

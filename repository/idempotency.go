@@ -119,6 +119,21 @@ func (tx *Tx) TakeOverKey(ctx context.Context, c Claim, seen domain.KeyRecord, w
 	return domain.Lease{Owner: c.Owner, Generation: seen.Lease.Generation + 1, Live: true}, nil
 }
 
+// SeizeKey takes a running key away from its owner, whose lease may still be good: what the key stands for is to be
+// stopped, not gone on with. The generation rises, so that the owner writes nothing more. It returns nothing to take when
+// the key is finished.
+func (tx *Tx) SeizeKey(ctx context.Context, ref domain.KeyRef, owner string, lease time.Duration) error {
+	_, err := tx.q.ExecContext(ctx, `
+		UPDATE idempotency_keys
+		SET owner = $4, generation = generation + 1, lease_until = clock_timestamp() + $5 * interval '1 microsecond'
+		WHERE merchant_id = $1 AND operation = $2 AND key_hash = $3 AND recovery_point <> 'finished'`,
+		ref.MerchantID, ref.Operation, ref.Hash, owner, lease.Microseconds())
+	if err != nil {
+		return fmt.Errorf("seize key: %w", err)
+	}
+	return nil
+}
+
 // AdvanceKey moves a key to its next recovery point. An owner whose lease was taken over writes nothing and gets
 // ErrStale.
 func (tx *Tx) AdvanceKey(ctx context.Context, c Claim, generation int64, to domain.RecoveryPoint, resource string) error {

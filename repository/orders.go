@@ -107,8 +107,8 @@ func (r Reader) withItems(ctx context.Context, merchant string, rows []orderRow)
 	return orders, nil
 }
 
-// InsertOrder writes a new order with its lines.
-func (tx *Tx) InsertOrder(ctx context.Context, o domain.Order) error {
+// InsertOrder writes a new order with its lines, and the hash of the idempotency key that asked for it.
+func (tx *Tx) InsertOrder(ctx context.Context, o domain.Order, keyHash []byte) error {
 	metadata, err := asJSON(o.Metadata)
 	if err != nil {
 		return err
@@ -124,10 +124,10 @@ func (tx *Tx) InsertOrder(ctx context.Context, o domain.Order) error {
 	_, err = tx.q.ExecContext(ctx, `
 		INSERT INTO orders (merchant_id, order_id, status, currency, subtotal, discount, shipping, tax, total, amount_paid,
 			amount_refunded, customer_email, customer_name, shipping_address, shipping_method, cart_id, metadata,
-			expires_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, $10, $11, $12, $13, $14, $15, $16, $17, $17)`,
+			expires_at, created_at, updated_at, key_hash)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, $10, $11, $12, $13, $14, $15, $16, $17, $17, $18)`,
 		o.MerchantID, o.ID, o.Status, o.Currency, o.Subtotal, o.Discount, o.Shipping, o.Tax, o.Total,
-		o.Customer.Email, o.Customer.Name, address, o.ShippingMethod, o.CartID, metadata, o.ExpiresAt, o.CreatedAt)
+		o.Customer.Email, o.Customer.Name, address, o.ShippingMethod, o.CartID, metadata, o.ExpiresAt, o.CreatedAt, keyHash)
 	if err != nil {
 		return fmt.Errorf("insert order %s: %w", o.ID, err)
 	}

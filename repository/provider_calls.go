@@ -15,6 +15,7 @@ type CallKind string
 const (
 	CallCreate  CallKind = "create"
 	CallConfirm CallKind = "confirm"
+	CallCapture CallKind = "capture"
 	CallCancel  CallKind = "cancel"
 	CallLookup  CallKind = "lookup"
 )

@@ -94,7 +94,7 @@ func placeOrder(ctx context.Context, s *repository.Store, n int) error {
 		order := domain.Order{ID: "ord_" + id, MerchantID: "mrc_a", Status: domain.OrderPendingPayment, Currency: domain.EUR, Subtotal: 1999, Total: 1999,
 			Items:    []domain.OrderItem{{ProductID: product, SKU: "mug", Name: "Mug", UnitAmount: 1999, Quantity: 1, Amount: 1999}},
 			Customer: domain.Customer{Email: "a@example.com"}, Metadata: map[string]string{}, ExpiresAt: tx.Now.Add(time.Hour), CreatedAt: tx.Now, UpdatedAt: tx.Now}
-		if err := tx.InsertOrder(ctx, order); err != nil {
+		if err := tx.InsertOrder(ctx, order, nil); err != nil {
 			return err
 		}
 		if err := tx.ReserveStock(ctx, order); err != nil {
