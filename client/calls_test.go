@@ -88,6 +88,15 @@ func TestCalls(t *testing.T) {
 			func(ctx context.Context, c *client.Client, i client.Intent) (any, error) {
 				return c.CreateCharge(ctx, i, "ord_1", client.ChargeParams{PaymentMethod: "pm_card_visa", CaptureMethod: client.CaptureAutomatic, ReturnURL: "https://shop.example"})
 			}, nil},
+		{"POST /v1/charges/chg_1/capture", `{"amount":500}`, succeeded, func(ctx context.Context, c *client.Client, i client.Intent) (any, error) {
+			return c.CaptureCharge(ctx, i, "chg_1", client.CaptureParams{Amount: new(int64(500))})
+		}, nil},
+		{"POST /v1/charges/chg_1/capture", `{}`, succeeded, func(ctx context.Context, c *client.Client, i client.Intent) (any, error) {
+			return c.CaptureCharge(ctx, i, "chg_1", client.CaptureParams{})
+		}, nil},
+		{"POST /v1/charges/chg_1/cancel", `{"reason":"late"}`, succeeded, func(ctx context.Context, c *client.Client, i client.Intent) (any, error) {
+			return c.CancelCharge(ctx, i, "chg_1", client.CancelParams{Reason: "late"})
+		}, nil},
 		{"GET /v1/charges/chg_1", "", succeeded, func(ctx context.Context, c *client.Client, _ client.Intent) (any, error) {
 			return c.GetCharge(ctx, "chg_1")
 		}, nil},

@@ -140,6 +140,32 @@ func (c *Client) await(ctx context.Context, what call) (Charge, error) {
 	}
 }
 
+// CaptureParams say how much of what is held is to be taken.
+type CaptureParams struct {
+	Amount *int64 `json:"amount,omitempty"` // minor units; nil for all
+}
+
+// CaptureCharge takes money that is held. A charge that comes back with [Charge.Answer].Status 202 was accepted and is not
+// proved yet: call again with the same intent, or look with [Client.GetCharge]. It is carried through either way.
+func (c *Client) CaptureCharge(ctx context.Context, intent Intent, id string, params CaptureParams) (Charge, error) {
+	charge, answer, err := do[Charge](ctx, c, call{name: "capture charge", method: http.MethodPost, path: []string{"charges", id, "capture"}, intent: intent, command: params})
+	charge.Answer = answer
+	return charge, err
+}
+
+// CancelParams say why, for people.
+type CancelParams struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+// CancelCharge makes sure that a charge never takes money. One that has taken it is a [*Problem], order-already-paid. For
+// an answer that is not proved yet see [Client.CaptureCharge].
+func (c *Client) CancelCharge(ctx context.Context, intent Intent, id string, params CancelParams) (Charge, error) {
+	charge, answer, err := do[Charge](ctx, c, call{name: "cancel charge", method: http.MethodPost, path: []string{"charges", id, "cancel"}, intent: intent, command: params})
+	charge.Answer = answer
+	return charge, err
+}
+
 func getChargeCall(id string) call {
 	return call{name: "get charge", method: http.MethodGet, path: []string{"charges", id}}
 }

@@ -16,6 +16,8 @@ const (
 	OpCartsCreate    Operation = "carts.create"
 	OpOrdersCreate   Operation = "orders.create"
 	OpChargesCreate  Operation = "charges.create"
+	OpChargesCapture Operation = "charges.capture"
+	OpChargesCancel  Operation = "charges.cancel"
 )
 
 // KeyState is the state of a key in one word.
