@@ -25,7 +25,7 @@ func (a *app) worker() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withService(cmd.Context(), func(ctx context.Context, c config, service *payment.Service) error {
-				counted := newMetrics(service.Store)
+				counted := newMetrics(service)
 				service.Resumed = counted.resume
 				return withAdmin(ctx, c, counted, service.Log, func() error {
 					service.Log.InfoContext(ctx, "working")

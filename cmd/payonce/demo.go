@@ -188,7 +188,7 @@ func (d *demo) startService(ctx context.Context, cancel context.CancelCauseFunc,
 	if err != nil {
 		return err
 	}
-	counted := newMetrics(store)
+	counted := newMetrics(service)
 	service.Resumed = counted.resume
 	d.goServe(ctx, cancel, func(until context.Context) error {
 		return serveUntil(until, newServer(d.config, newAdmin(d.config, counted)), d.admin, stopping{limit: time.Second}, d.log)

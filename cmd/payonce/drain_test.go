@@ -143,7 +143,7 @@ func (f *shopfront) serve(limit time.Duration) *served {
 		s.stops <- d
 		return s.go_
 	}
-	at := newSite(f.config, f.service, newMetrics(f.service.Store).observe)
+	at := newSite(f.config, f.service, newMetrics(f.service).observe)
 	go func() {
 		s.ended <- at.serve(ctx, listener, stopping{delay: f.config.DrainDelay, after: after, limit: limit})
 	}()

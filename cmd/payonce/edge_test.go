@@ -159,7 +159,7 @@ func TestPublicAddress_HidesMetricsAndTellsBrowsersToStayOnTLS(t *testing.T) {
 
 func adminOf(t *testing.T, f *shopfront) (*metrics, func(path, host string) *httptest.ResponseRecorder) {
 	t.Helper()
-	m := newMetrics(f.service.Store)
+	m := newMetrics(f.service)
 	handler := newAdmin(f.config, m)
 	return m, func(path, host string) *httptest.ResponseRecorder {
 		r, w := httptest.NewRequest(http.MethodGet, path, http.NoBody), httptest.NewRecorder()
@@ -212,11 +212,11 @@ func TestMetrics_CountWhatWasObserved_UnderBoundedLabels(t *testing.T) {
 		`payonce_problems_total{problem="idempotency-key-in-progress"} 0`,
 		`payonce_problems_total{problem="rate-limited"} 0`,
 		`payonce_idempotency_keys_resumed_total{by="response"} 1`,
-		`payonce_panics_total 1`, `payonce_database_places 16`, `payonce_database_in_use 0`, `payonce_database_waiting 0`, `payonce_database_refused_total 0`,
+		`payonce_panics_total 1`, `payonce_database_places 16`, `payonce_database_waiting 0`, `payonce_database_refused_total 0`,
 	} {
 		require.Contains(t, text, line+"\n")
 	}
-	for _, name := range []string{"payonce_build_info{", "go_goroutines", "process_open_fds"} {
+	for _, name := range []string{"payonce_build_info{", "go_goroutines", "process_open_fds", "payonce_database_in_use "} {
 		require.Contains(t, text, "\n"+name)
 	}
 	require.NotContains(t, text, "secret")

@@ -11,6 +11,7 @@ import (
 	"payonce/api"
 	"payonce/domain"
 	"payonce/migrations"
+	"payonce/payment"
 	"payonce/repository"
 )
 
@@ -29,7 +30,8 @@ type metrics struct {
 var worthZero = []domain.Code{domain.CodeKeyReused, domain.CodeKeyInProgress, domain.CodeKeyExpired, domain.CodeRateLimited, domain.CodeUnauthenticated,
 	domain.CodeInternal, domain.CodeTemporarilyUnavailable, domain.CodeProviderUnavailable}
 
-func newMetrics(store *repository.Store) *metrics {
+func newMetrics(service *payment.Service) *metrics {
+	store := service.Store
 	counters := func(name, help, label string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
 	}
@@ -64,7 +66,10 @@ func newMetrics(store *repository.Store) *metrics {
 			func() float64 { return float64(gauge.read(store.Stats())) }))
 	}
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "payonce_database_refused_total", Help: "Callers who were turned away because no place at the database became free in time."},
-		func() float64 { return float64(store.Stats().Refused) }))
+		func() float64 { return float64(store.Stats().Refused) }), newRisk(store, service.Log))
+	if guarded, ok := service.Provider.(guardedProvider); ok {
+		m.watchEdge(guarded.edge, guarded.retrier)
+	}
 	return m
 }
 

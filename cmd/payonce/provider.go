@@ -42,7 +42,14 @@ func newProvider(c config, store *repository.Store, log *slog.Logger) (provider.
 	if err != nil {
 		return nil, fmt.Errorf("provider: %w", err)
 	}
-	return edge.NewRetrying(limited, retrier), nil
+	return guardedProvider{edge.NewRetrying(limited, retrier), limited, retrier}, nil
+}
+
+// guardedProvider is a provider whose guards can be asked how they do.
+type guardedProvider struct {
+	provider.Provider
+	edge    *edge.Edge
+	retrier *edge.Retrier
 }
 
 // sharedPace keeps a rate over all processes that work on one database.

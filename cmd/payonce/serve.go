@@ -27,7 +27,7 @@ func (a *app) serve() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				counted := newMetrics(service.Store)
+				counted := newMetrics(service)
 				service.Resumed = counted.resume
 				return withAdmin(ctx, c, counted, service.Log, func() error {
 					service.Log.InfoContext(ctx, "serving", "address", listener.Addr().String())
