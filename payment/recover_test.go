@@ -150,3 +150,23 @@ func TestRecovery_APanicOverOneChargeLeavesTheOthersAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, settled)
 }
+
+func TestRecovery_AsksTheSeldomerTheLongerNothingHappens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, charge := b.held()
+	for _, row := range []struct {
+		quiet           string
+		atLeast, atMost int // seconds until the next look
+	}{{"0 s", 1, 10}, {"2 min", 25, 30}, {"2 h", 1790, 1800}, {"5 d", 3590, 3600}} {
+		b.due()
+		b.db.Exec(t, `ALTER TABLE charges DISABLE TRIGGER USER`)
+		b.db.Exec(t, `UPDATE charges SET updated_at = clock_timestamp() - $1::interval`, row.quiet)
+		b.db.Exec(t, `ALTER TABLE charges ENABLE TRIGGER USER`)
+		_, err := b.Recover(asSystem(t), 10)
+		require.NoError(t, err)
+		next := b.db.Count(t, `SELECT extract(epoch FROM look_at - clock_timestamp())::int FROM charges WHERE charge_id = $1`, charge)
+		require.GreaterOrEqual(t, next, row.atLeast, row.quiet)
+		require.LessOrEqual(t, next, row.atMost, row.quiet)
+	}
+}

@@ -148,7 +148,9 @@ func (tx *Tx) InsertChargeRequest(ctx context.Context, charge string, asked doma
 }
 
 // ClaimOpenCharges takes up to limit open charges whose time to be looked at has come, and puts that time off, so that
-// other workers leave them alone for a while. Charges that are locked right now are left to whoever holds them.
+// other workers leave them alone for a while: for putOff. Those whose state is proved and that wait for the buyer or the
+// bank are put off for longer the longer nothing happens, or a few thousand of them would use up all the calls that the
+// provider allows. Charges that are locked right now are left to whoever holds them.
 func (tx *Tx) ClaimOpenCharges(ctx context.Context, limit int, putOff time.Duration) ([]domain.Charge, error) {
 	var rows []chargeRow
 	err := tx.q.SelectContext(ctx, &rows, `
@@ -166,7 +168,11 @@ func (tx *Tx) ClaimOpenCharges(ctx context.Context, limit int, putOff time.Durat
 		charges[i] = row.charge()
 		result, err := tx.q.ExecContext(ctx, `
 			UPDATE charges
-			SET look_at = clock_timestamp() + $3 * interval '1 microsecond'
+			SET look_at = clock_timestamp() + greatest($3 * interval '1 microsecond',
+				least((clock_timestamp() - updated_at) / 4, CASE
+					WHEN status IN ('requires_action', 'processing') THEN interval '1 minute' -- somebody is at it
+					WHEN status = 'authorized' THEN interval '1 hour' -- nothing happens by itself for days
+					ELSE interval '0' END)) -- nobody knows where the money is
 			WHERE merchant_id = $1 AND charge_id = $2`, row.MerchantID, row.ChargeID, putOff.Microseconds())
 		if err := exactly(1, result, err, "put off charge "+row.ChargeID); err != nil {
 			return nil, err
