@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"os/exec"
 	"testing"
@@ -153,4 +154,31 @@ func TestBrowser_TwinAtWork_PageAsksAgainByItself(t *testing.T) {
 	b.untilHeadline("Paid. Thank you.")
 	require.Len(t, api.chargesSent(), 3)
 	require.Len(t, api.charges, 1)
+}
+
+func TestBrowser_WalkedAwayFromTheBank_AnotherCardPaysOnce(t *testing.T) {
+	t.Parallel()
+	api := stockedAPI()
+	b := openTab(t, api)
+	b.toCheckout()
+	const choose = `document.querySelector("[value='%s']").click()`
+	b.text("String(" + fmt.Sprintf(choose, "pm_card_authenticationRequired") + ")")
+	b.do(chromedp.Click(chromedp.CSS("#checkout .pay")))
+	b.untilHeadline("Your bank wants to be sure it is you")
+	first := b.text("localStorage.getItem(Object.keys(localStorage)[0])")
+	api.fail("charges.cancel", bankSilent)
+	b.do(chromedp.Click(chromedp.CSS("form[action$='/cancel'] button")))
+	b.untilHeadline("We are making sure")
+	api.mu.Lock()
+	api.settle(api.charges[0].ID, "canceled")
+	api.mu.Unlock()
+	b.untilHeadline("That try was given up")
+	require.NotEqual(t, first, b.text("document.querySelector('[name=key]').value"), "another card is another intent")
+	b.do(chromedp.Click(chromedp.CSS("form[action$='/charges'] .pay")))
+	b.untilHeadline("Paid. Thank you.")
+	require.Len(t, api.charges, 2)
+	require.Equal(t, "0", b.text("String(localStorage.length)"))
+	require.Equal(t, "false", b.text("String(document.querySelector('details').open)"))
+	b.do(chromedp.Click(chromedp.CSS("summary")))
+	b.until("document.querySelector('.curious dd').offsetHeight > 0")
 }

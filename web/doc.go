@@ -16,9 +16,12 @@
 // It is dropped when the purchase is decided: paid, or refused for good. Paying the same order with another card is a new
 // intent. Its scope is the order plus the charge that failed, so the old key cannot come back by accident.
 //
+// Giving up a charge that waits at the bank is an intent too, but one that needs no remembering: its key follows from the
+// charge. No other card is offered before the API has proved that the charge can take no money.
+//
 // # Reading order
 //
 // web.go (routes), visit.go (one request: cookies, forged forms), keys.go (the life of a key), purchase.go (what one press
-// of "pay" comes to), checkout.go and orders.go (the pages that tell it). client.go and objects.go are the contract as
-// far as the shop uses it.
+// of "pay" comes to), giveup.go (how one is given up), checkout.go, orders.go and story.go (the pages that tell
+// it). client.go and objects.go are the contract as far as the shop uses it.
 package web

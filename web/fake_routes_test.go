@@ -33,6 +33,8 @@ func (f *fakeAPI) routes() {
 	f.mux.HandleFunc("POST /v1/orders", f.keyed("orders.create", f.createOrder))
 	f.mux.HandleFunc("GET /v1/orders/{id}", func(w http.ResponseWriter, r *http.Request) { f.object(w, f.orders[r.PathValue("id")]) })
 	f.mux.HandleFunc("POST /v1/orders/{id}/charges", f.keyed("charges.create", f.createCharge))
+	f.mux.HandleFunc("GET /v1/orders/{id}/timeline", f.getTimeline)
+	f.mux.HandleFunc("POST /v1/charges/{id}/cancel", f.keyed("charges.cancel", f.cancelCharge))
 	f.mux.HandleFunc("GET /v1/charges", func(w http.ResponseWriter, r *http.Request) {
 		data := []*fakeCharge{}
 		for _, c := range slices.Backward(f.charges) {
@@ -172,6 +174,8 @@ func (f *fakeAPI) createOrder(w http.ResponseWriter, r *http.Request) {
 	o := &fakeOrder{ID: f.id("ord"), Status: "pending_payment", Currency: c.Currency, Total: c.Total, Items: slices.Clone(c.Items),
 		Customer: body.Customer, ExpiresAt: noon.Add(30 * time.Minute), CreatedAt: noon}
 	f.orders[o.ID], c.OrderID = o, &o.ID
+	f.wrote(o.ID, fakeEntry{Type: "request", Status: "finished", Operation: "orders.create", RequestID: "req_order", HTTPStatus: http.StatusCreated},
+		fakeEntry{Type: "order", Status: o.Status})
 	f.write(w, http.StatusCreated, o)
 }
 
@@ -206,19 +210,27 @@ func (f *fakeAPI) createCharge(w http.ResponseWriter, r *http.Request) {
 	c := &fakeCharge{ID: f.id("chg"), OrderID: o.ID, Amount: o.Total, Provider: "stripe", CreatedAt: noon, UpdatedAt: noon, key: key}
 	decode(r, c)
 	f.charges, o.ChargeID = append(f.charges, c), &c.ID
+	f.wrote(o.ID, fakeEntry{Type: "request", Status: "finished", Operation: "charges.create", RequestID: "req_charge", ChargeID: c.ID},
+		fakeEntry{Type: "charge", Status: "created", ChargeID: c.ID}, f.asked(c, "create", "succeeded"))
 	switch {
 	case len(f.faults["charges.create"]) > 0 && f.faults["charges.create"][0] == bankSilent:
 		f.faults["charges.create"] = f.faults["charges.create"][1:]
 		c.Status = "unknown"
+		f.wrote(o.ID, f.asked(c, "confirm", "unknown"), fakeEntry{Type: "charge", Status: c.Status, ChargeID: c.ID})
 		w.Header().Set("Retry-After", "2")
 		f.write(w, http.StatusAccepted, c)
 	case strings.Contains(c.PaymentMethod, "authenticationRequired"):
 		c.Status, c.NextAction = "requires_action", map[string]string{"type": "redirect", "url": "https://bank.example/confirm/" + c.ID}
+		f.wrote(o.ID, f.asked(c, "confirm", "pending"), fakeEntry{Type: "charge", Status: c.Status, ChargeID: c.ID})
 		f.write(w, http.StatusCreated, c)
 	case strings.Contains(c.PaymentMethod, "eclined"):
+		refused := f.asked(c, "confirm", "declined")
+		refused.FailureCode = "lost_card"
+		f.wrote(o.ID, refused)
 		f.settle(c.ID, "failed")
 		f.problem(w, http.StatusPaymentRequired, "card-declined", map[string]any{"charge": c, "failure": c.Failure, "order_id": o.ID})
 	default:
+		f.wrote(o.ID, f.asked(c, "confirm", "succeeded"))
 		f.settle(c.ID, "succeeded")
 		f.write(w, http.StatusCreated, c)
 	}
@@ -228,6 +240,7 @@ func (f *fakeAPI) createCharge(w http.ResponseWriter, r *http.Request) {
 func (f *fakeAPI) settle(id, status string) {
 	c, by, reference := f.charge(id), "response", "pi_of_"+id
 	c.Status, c.ResolvedBy, c.ProviderReference, c.NextAction = status, &by, &reference, nil
+	f.wrote(c.OrderID, fakeEntry{Type: "charge", Status: status, ChargeID: id, ResolvedBy: by})
 	switch o := f.orders[c.OrderID]; status {
 	case "succeeded":
 		o.Status, o.AmountPaid = "paid", o.Total

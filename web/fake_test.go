@@ -15,16 +15,18 @@ import (
 // fakeAPI plays the API by its contract, with state: keys that replay, carts that become orders, charges that are decided
 // by their test card. It serves one call at a time, so of two twins the second always finds the first one's answer.
 type fakeAPI struct {
-	mu       sync.Mutex
-	mux      *http.ServeMux
-	products []*fakeProduct
-	carts    map[string]*fakeCart
-	orders   map[string]*fakeOrder
-	charges  []*fakeCharge // oldest first
-	kept     map[string]keptAnswer
-	faults   map[string][]fault
-	calls    []fakeCall
-	made     int
+	mu        sync.Mutex
+	mux       *http.ServeMux
+	products  []*fakeProduct
+	carts     map[string]*fakeCart
+	orders    map[string]*fakeOrder
+	charges   []*fakeCharge          // oldest first
+	timelines map[string][]fakeEntry // by order
+	onCancel  func()                 // happens just before a charge is cancelled, when it is set
+	kept      map[string]keptAnswer
+	faults    map[string][]fault
+	calls     []fakeCall
+	made      int
 }
 
 // fakeCall is what one request of the shop looked like.
@@ -52,7 +54,7 @@ type keptAnswer struct {
 }
 
 func newFakeAPI() *fakeAPI {
-	f := &fakeAPI{mux: http.NewServeMux(), carts: map[string]*fakeCart{}, orders: map[string]*fakeOrder{},
+	f := &fakeAPI{mux: http.NewServeMux(), carts: map[string]*fakeCart{}, orders: map[string]*fakeOrder{}, timelines: map[string][]fakeEntry{},
 		kept: map[string]keptAnswer{}, faults: map[string][]fault{}}
 	f.routes()
 	return f

@@ -12,6 +12,10 @@ func retryScope(order, charge string) string { return order + "/" + charge }
 // underWayScope is the intent that was last sent for an order and is not decided yet.
 func underWayScope(order string) string { return order + "/under-way" }
 
+// cancelKey is the idempotency key under which the shop gives a charge up. It follows from the charge, so every press, tab
+// and reload asks for the same one cancel, and nothing has to be remembered for it.
+func cancelKey(charge string) string { return "give-up-" + charge }
+
 // keyFor is the key of an intent: the one this browser was given before, or a new one.
 func (v *visit) keyFor(scope string) string {
 	if key, held := v.heldKey(scope); held {

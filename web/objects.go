@@ -116,6 +116,25 @@ type nextAction struct {
 	URL string `json:"url"`
 }
 
+// timelineEntry is one thing that happened to an order; what each member means depends on the type. The reason of a refusal
+// is not among them: the page is seen by whoever holds the card.
+type timelineEntry struct {
+	At                time.Time  `json:"at"`
+	Type              string     `json:"type"` // order, request, charge, provider_call
+	Status            string     `json:"status"`
+	ChargeID          string     `json:"charge_id"`
+	ResolvedBy        string     `json:"resolved_by"`
+	Operation         string     `json:"operation"`
+	RequestID         string     `json:"request_id"`
+	HTTPStatus        int        `json:"http_status"`
+	Call              string     `json:"call"`
+	Attempt           int        `json:"attempt"`
+	ProviderKey       string     `json:"provider_key"`
+	ProviderRequestID string     `json:"provider_request_id"`
+	Found             string     `json:"found"`
+	EndedAt           *time.Time `json:"ended_at"`
+}
+
 type customer struct {
 	Email string `json:"email"`
 	Name  string `json:"name,omitempty"`

@@ -22,6 +22,8 @@ type sale struct {
 	charges []charge // newest first
 	current *charge  // the open or paid charge, else the latest; nil when none was tried
 	after   time.Duration
+
+	timeline []timelineEntry // oldest first; read for the page only, and empty when it could not be
 }
 
 // readSale reads the order, its charges and, while the current one is open, when to look again.
@@ -64,7 +66,7 @@ func (x sale) undecided() bool {
 
 // moving reports whether news can come without the buyer: from the bank, or after the buyer came back from it.
 func (x sale) moving(returned bool) bool {
-	return x.undecided() && x.charged() != "authorized" && (returned || x.charged() != "requires_action")
+	return x.givingUp() || x.undecided() && x.charged() != "authorized" && (returned || x.charged() != "requires_action")
 }
 
 // decided reports whether every purchase key that was used for this order so far has done its work.
@@ -111,8 +113,10 @@ type orderView struct {
 	Subtotal, Total string
 	Extras          []extra
 	Steps           []step
+	Records         []record
 	Facts           []extra
 	ActionURL       string
+	GiveUp          string // where the waiting charge is given up; empty when it cannot be
 	Poll            bool
 	State           string
 	After           int
@@ -134,6 +138,8 @@ var orderNotes = map[string]string{
 	"in-progress":  "An earlier try is not decided yet, so no second one was started.",
 	"changed":      "You had already sent this purchase before you changed it. This is what became of it.",
 	"card":         "This card cannot be used here. Choose another one.",
+	"paid-first":   "Your bank had already paid, so there was nothing left to give up. Nothing was charged twice.",
+	"busy":         "This payment is being dealt with right now, so it was not given up. Look again in a moment.",
 }
 
 func (r result) noteQuery() string {
@@ -166,6 +172,7 @@ func (s *shop) renderOrder(v *visit, returned bool) error {
 	if returned && !x.undecided() {
 		return v.seeOther(orderPath(id))
 	}
+	x.timeline = s.readTimeline(v.r.Context(), id)
 	if err := v.loadCart(); err != nil {
 		return err
 	}
@@ -185,7 +192,7 @@ func (s *shop) orderView(v *visit, x sale, returned bool) orderView {
 	amount := func(minor int64) string { return v.money.format(minor, o.Currency) }
 	page := orderView{
 		ID: o.ID, Say: x.say(s.Now(), returned), Note: orderNotes[v.r.URL.Query().Get("note")], Lines: v.lines(o.Items, o.Currency),
-		Total: amount(o.Total), Steps: x.steps(), Facts: x.facts(),
+		Total: amount(o.Total), Steps: x.steps(), Records: x.records(), Facts: x.facts(),
 		Poll: x.moving(returned), State: x.state(), After: max(1, int(x.after.Seconds())),
 		Curl: "curl " + s.BaseURL + "/v1/orders/" + o.ID + ` -H "Authorization: Bearer $PAYONCE_KEY"`,
 	}
@@ -197,8 +204,13 @@ func (s *shop) orderView(v *visit, x sale, returned bool) orderView {
 			page.Extras = append(page.Extras, extra{e.label, amount(e.minor)})
 		}
 	}
-	if x.charged() == "requires_action" && x.undecided() && x.current.NextAction != nil {
-		page.ActionURL = x.current.NextAction.URL
+	if x.abandonable() && !x.givingUp() {
+		if x.current.NextAction != nil {
+			page.ActionURL = x.current.NextAction.URL
+		}
+		if s.TestCards {
+			page.GiveUp = cancelPath(o.ID, x.current.ID)
+		}
 	}
 	if x.payable(s.Now()) && s.TestCards {
 		last := ""
@@ -209,7 +221,7 @@ func (s *shop) orderView(v *visit, x sale, returned bool) orderView {
 		page.Pay, page.Cards, page.Key = true, cardsView{testCards, testCards[0].Token}, keyView{Scope: scope, Value: v.keyFor(scope)}
 		page.Reserved = int(o.ExpiresAt.Sub(s.Now()).Minutes())
 	}
-	if key, held := v.heldKey(underWayScope(o.ID)); held && (x.charged() == "created" || x.charged() == "unknown") {
+	if key, held := v.heldKey(underWayScope(o.ID)); held && !x.givingUp() && (x.charged() == "created" || x.charged() == "unknown") {
 		page.Resume = []hiddenField{{"key", key}, {"payment_method", x.current.PaymentMethod}}
 	}
 	return page

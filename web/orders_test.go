@@ -151,7 +151,7 @@ func TestOrderPage_EveryStateHasWords(t *testing.T) {
 		says    []string
 		payable bool
 	}{
-		{"Fulfilled", func(o *fakeOrder, _ *fakeCharge) { o.Status = "fulfilled" }, []string{"On its way", "Sent"}, false},
+		{"Fulfilled", func(o *fakeOrder, _ *fakeCharge) { o.Status = "fulfilled" }, []string{"On its way", "has been sent"}, false},
 		{"Refunded", func(o *fakeOrder, _ *fakeCharge) { o.Status, o.AmountRefunded = "refunded", o.Total }, []string{"Refunded", "19,99 €"}, false},
 		{"RefundedInPart", func(o *fakeOrder, _ *fakeCharge) { o.AmountRefunded = 500 }, []string{"Paid. Thank you.", "Refunded 5,00 €"}, false},
 		{"Canceled", func(o *fakeOrder, _ *fakeCharge) { o.Status = "canceled" }, []string{"Cancelled"}, false},
@@ -161,7 +161,7 @@ func TestOrderPage_EveryStateHasWords(t *testing.T) {
 		}, []string{"The time is up"}, false},
 		{"Processing", func(o *fakeOrder, c *fakeCharge) { o.Status, c.Status = "pending_payment", "processing" }, []string{"Your bank is still working"}, false},
 		{"Created", func(o *fakeOrder, c *fakeCharge) { o.Status, c.Status = "pending_payment", "created" }, []string{"We are finding out what happened"}, false},
-		{"Authorized", func(o *fakeOrder, c *fakeCharge) { o.Status, c.Status = "pending_payment", "authorized" }, []string{"Held on your card"}, false},
+		{"Authorized", func(o *fakeOrder, c *fakeCharge) { o.Status, c.Status = "pending_payment", "authorized" }, []string{"Your bank has set the money aside"}, false},
 		{"FailedWithoutWords", func(o *fakeOrder, c *fakeCharge) { o.Status, c.Status, c.Failure = "pending_payment", "failed", nil }, []string{"The card was refused. Nothing was charged."}, true},
 		{"FailedAndTheOrderNamesNoCharge", func(o *fakeOrder, c *fakeCharge) { o.Status, c.Status, o.ChargeID = "pending_payment", "failed", nil }, []string{"The card was refused"}, true},
 		{"NeverTried", func(o *fakeOrder, c *fakeCharge) { o.Status, o.ChargeID, c.OrderID = "pending_payment", nil, "" }, []string{"Not paid yet", "Choose a card"}, true},

@@ -1,9 +1,6 @@
 package web
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // saying is how an order's state is put to the buyer: what is so, and what to do now.
 type saying struct {
@@ -26,13 +23,16 @@ func (x sale) say(now time.Time, returned bool) saying {
 	case "expired":
 		return saying{"calm", "Expired", "This order was not paid in time, so what was kept for you is back in the shop. Nothing was charged."}
 	}
+	if x.givingUp() {
+		return saying{"wait", "We are making sure", "That payment is being stopped. As soon as it is certain that it can never take money, you can choose another card here: this page looks again by itself."}
+	}
 	switch x.charged() {
 	case "created", "unknown":
 		return saying{"wait", "We are finding out what happened", "Your bank has not told us yet whether it paid. Please do not pay again: this page looks again by itself and tells you."}
 	case "processing":
 		return saying{"wait", "Your bank is still working", "It has your payment and will decide shortly. Please do not pay again: this page looks again by itself."}
 	case "authorized":
-		return saying{"wait", "Held on your card", "Your bank has put the money aside. It is taken when we send the goods."}
+		return saying{"wait", "Your bank has set the money aside", "It is kept for this order and taken when we send the goods. There is nothing for you to do."}
 	case "requires_action":
 		if returned {
 			return saying{"wait", "Your bank has sent you back", "We are asking for its decision. Please do not pay again: this page looks again by itself."}
@@ -50,51 +50,9 @@ func (x sale) say(now time.Time, returned bool) saying {
 		}
 		return saying{"bad", "The card was refused", text}
 	case "canceled":
-		return saying{"bad", "That try was given up", "It was stopped before any money moved, for good. You can try again."}
+		return saying{"act", "That try was given up", "It was stopped for good, before any money moved. Your order is still kept for you: choose a card to pay it."}
 	}
 	return saying{"act", "Not paid yet", "Your order is placed and kept for you. Choose a card to pay it."}
-}
-
-// step is one line of the timeline.
-type step struct {
-	Label, Detail string
-	At            time.Time // zero: has not happened
-	Mark          string    // done, now, bad, ahead
-}
-
-// steps draws the way of the order from placed to sent, with every card that was tried.
-func (x sale) steps() []step {
-	out := []step{{"Placed", "Goods kept, prices frozen", x.order.CreatedAt, "done"}}
-	for _, c := range slices.Backward(x.charges) {
-		card := cardLabel(c.PaymentMethod)
-		switch c.Status {
-		case "succeeded":
-			out = append(out, step{"Paid", card, c.UpdatedAt, "done"})
-		case "failed":
-			out = append(out, step{"Card refused", card, c.UpdatedAt, "bad"})
-		case "canceled":
-			out = append(out, step{"Try given up", card + ", no money moved", c.UpdatedAt, "bad"})
-		case "requires_action":
-			out = append(out, step{"Waiting for you", card, c.UpdatedAt, "now"})
-		default:
-			out = append(out, step{"Waiting for the bank", card, c.UpdatedAt, "now"})
-		}
-	}
-	switch x.order.Status {
-	case "pending_payment":
-		return append(out, step{"Paid", "", time.Time{}, "ahead"}, step{"Sent", "", time.Time{}, "ahead"})
-	case "paid":
-		return append(out, step{"Sent", "", time.Time{}, "ahead"})
-	case "fulfilled":
-		return append(out, step{"Sent", "", time.Time{}, "done"})
-	case "refunded":
-		return append(out, step{"Refunded", "", time.Time{}, "done"})
-	case "canceled":
-		return append(out, step{"Cancelled", "", time.Time{}, "bad"})
-	case "expired":
-		return append(out, step{"Expired", "", x.order.ExpiresAt, "bad"})
-	}
-	return out
 }
 
 // provedBy says in plain words where the certainty about a charge comes from.

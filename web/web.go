@@ -61,8 +61,9 @@ func New(o Options) http.Handler {
 		"GET /orders/{id}/return":   s.returnToOrder,
 		"GET /orders/{id}/state":    s.orderState,
 		"POST /orders/{id}/charges": s.payOrder,
-		"GET /how":                  s.how,
-		"/":                         s.notFound,
+		"POST /orders/{id}/charges/{charge}/cancel": s.useAnotherCard,
+		"GET /how": s.how,
+		"/":        s.notFound,
 	} {
 		mux.Handle(pattern, s.visited(p))
 	}
