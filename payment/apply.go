@@ -231,17 +231,23 @@ func (r *run) present(result Result) domain.Answer {
 	return r.Present(Presentation{Operation: r.claim.Operation, RequestID: r.requestID, Instance: r.instance, Result: result})
 }
 
-// stored reads the answer that is stored under this run's key by now.
+// stored goes on from what is stored under this run's key by now: its answer, or the recovery point that an earlier
+// commit of this run has reached, which was in doubt when it was made.
 func (r *run) stored(ctx context.Context) (step, error) {
 	record, found, err := r.Store.Key(ctx, r.claim.KeyRef)
 	if err != nil {
 		return step{}, err
 	}
-	if !found || record.Answer == nil {
+	switch {
+	case found && record.Answer != nil:
+		reply := repeat(r.claim, record)
+		return step{reply: &reply}, nil
+	case !found || record.Finished():
 		return step{}, fmt.Errorf("the key of charge %s has moved on without an answer", r.chargeID)
+	case record.Lease.Owner != r.claim.Owner || record.Lease.Generation != r.generation:
+		return step{}, errLeaseLost
 	}
-	reply := repeat(r.claim, record)
-	return step{reply: &reply}, nil
+	return step{next: record.Point}, nil
 }
 
 // chargeResult says how a charge's state is told.

@@ -180,28 +180,33 @@ var errLeaseLost = errors.New("the lease was taken over")
 // doubtful transaction, and the recovery point then tells whether it took place. already is true when the point had moved
 // before fn could run. fn gets a context of its own, which the end of the run's budget does not end.
 func (r *run) record(ctx context.Context, from domain.RecoveryPoint, fn func(context.Context, *repository.Tx) error) (already bool, err error) {
-	ctx, cancel := detached(ctx, recordBudget)
-	defer cancel()
 	for try := 1; ; try++ {
-		already = false
-		err = r.Store.InTx(ctx, func(tx *repository.Tx) error {
-			record, err := tx.LockKey(ctx, r.claim.KeyRef)
-			if err != nil {
-				return err
-			}
-			if record.Lease.Owner != r.claim.Owner || record.Lease.Generation != r.generation {
-				return errLeaseLost
-			}
-			if already = record.Point != from; already {
-				return nil
-			}
-			return fn(ctx, tx)
-		})
+		already, err = r.recordOnce(ctx, from, fn)
 		if !errors.Is(err, repository.ErrCommitUnknown) || try == commitTries {
 			return already, err
 		}
 		r.Log.WarnContext(ctx, "commit in doubt, locking the key again", "charge_id", r.chargeID, "recovery_point", from)
 	}
+}
+
+// recordOnce has a budget of its own: waiting for an answer to COMMIT that is lost may have used up the one before.
+func (r *run) recordOnce(ctx context.Context, from domain.RecoveryPoint, fn func(context.Context, *repository.Tx) error) (already bool, err error) {
+	ctx, cancel := detached(ctx, recordBudget)
+	defer cancel()
+	err = r.Store.InTx(ctx, func(tx *repository.Tx) error {
+		record, err := tx.LockKey(ctx, r.claim.KeyRef)
+		if err != nil {
+			return err
+		}
+		if record.Lease.Owner != r.claim.Owner || record.Lease.Generation != r.generation {
+			return errLeaseLost
+		}
+		if already = record.Point != from; already {
+			return nil
+		}
+		return fn(ctx, tx)
+	})
+	return already, err
 }
 
 // recordBudget bounds the recording of a result, the wait for a connection included. It is separate from the budget of

@@ -5,165 +5,29 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"payonce/repository"
 	"payonce/repository/repositorytest"
 )
 
-// cutter is a proxy in front of PostgreSQL that breaks a connection at COMMIT: before the server gets it, or after the
-// server has answered it and before the client gets the answer.
-type cutter struct {
-	listener net.Listener
-	network  string
-	server   string
-
-	mu   sync.Mutex
-	plan string // "", "before" or "after"
-	rst  bool
-	cuts int
-}
-
-func newCutter(t *testing.T, db *repositorytest.DB) *cutter {
-	t.Helper()
-	config, err := pq.NewConfig(db.URL)
-	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	c := &cutter{listener: listener, network: "tcp", server: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
-	if filepath.IsAbs(config.Host) {
-		c.network, c.server = "unix", filepath.Join(config.Host, ".s.PGSQL."+strconv.Itoa(int(config.Port)))
-	}
-	t.Cleanup(func() { require.NoError(t, listener.Close()) })
-	go c.accept()
-	return c
-}
-
-// through is the URL of the same database by way of the proxy.
-func (c *cutter) through(t *testing.T, db *repositorytest.DB) string {
-	t.Helper()
-	config, err := pq.NewConfig(db.URL)
-	require.NoError(t, err)
-	u := url.URL{Scheme: "postgres", User: url.User(config.User), Host: c.listener.Addr().String(), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
-	return u.String()
-}
-
-func (c *cutter) accept() {
-	for {
-		client, err := c.listener.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial(c.network, c.server)
-		if err != nil {
-			client.Close()
-			continue
-		}
-		go c.carry(client, server)
-	}
-}
-
-func (c *cutter) carry(client, server net.Conn) {
-	defer client.Close()
-	defer server.Close()
-	committed := make(chan struct{})
-	go func() { // server to client; after a cut the answer is read here and thrown away
-		buffer := make([]byte, 32<<10)
-		for {
-			n, err := server.Read(buffer)
-			select {
-			case <-committed:
-				client.Close()
-				return
-			default:
-			}
-			if err != nil {
-				client.Close()
-				return
-			}
-			if _, err := client.Write(buffer[:n]); err != nil {
-				return
-			}
-		}
-	}()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := client.Read(buffer)
-		if err != nil {
-			return
-		}
-		if strings.Contains(string(buffer[:n]), "COMMIT\x00") {
-			switch c.take(client) {
-			case "before":
-				client.Close()
-				return
-			case "after":
-				close(committed)
-			}
-		}
-		if _, err := server.Write(buffer[:n]); err != nil {
-			return
-		}
-	}
-}
-
-// take says what to do at this COMMIT, and prepares the client's connection to end as planned.
-func (c *cutter) take(client net.Conn) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	plan := c.plan
-	if plan == "" {
-		return ""
-	}
-	if tcp, ok := client.(*net.TCPConn); ok && c.rst {
-		_ = tcp.SetLinger(0) // close with RST instead of FIN
-	}
-	c.plan = ""
-	c.cuts++
-	return plan
-}
-
-func (c *cutter) next(plan string, rst bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.plan, c.rst = plan, rst
-}
-
-func (c *cutter) taken() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cuts
-}
-
 func TestInTx_CommitWhoseAnswerIsLost_IsUnknownAndNeverRepeated(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct {
-		situation string
-		plan      string
-		rst       bool
-		committed int
-	}{
-		{"closed before the server got COMMIT", "before", false, 0},
-		{"reset before the server got COMMIT", "before", true, 0},
-		{"closed after the server committed", "after", false, 1},
-		{"reset after the server committed", "after", true, 1},
-	} {
-		t.Run(row.situation, func(t *testing.T) {
+	for _, cut := range repositorytest.Cuts() {
+		t.Run(cut.String(), func(t *testing.T) {
 			t.Parallel()
 			db := repositorytest.New(t)
-			proxy := newCutter(t, db)
-			store, err := repository.Open(repository.Options{URL: proxy.through(t, db)})
+			proxy := repositorytest.NewProxy(t, db)
+			// A black hole keeps the transaction open at the server, too, until that has heard nothing for long enough.
+			settings := url.Values{"idle_in_transaction_session_timeout": {"500"}}
+			store, err := repository.Open(repository.Options{URL: proxy.URL(t, db, settings), Silence: time.Second})
 			require.NoError(t, err)
 			defer store.Close()
-			proxy.next(row.plan, row.rst)
+			proxy.Cut(cut, repositorytest.Nth(1))
 			runs := 0
 			err = store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error {
 				runs++
@@ -171,11 +35,14 @@ func TestInTx_CommitWhoseAnswerIsLost_IsUnknownAndNeverRepeated(t *testing.T) {
 			})
 			require.ErrorIs(t, err, repository.ErrCommitUnknown)
 			require.Equal(t, 1, runs, "an unknown commit is not a failed one: nothing may repeat it blindly")
-			require.Equal(t, 1, proxy.taken())
+			commits, cuts := proxy.Seen()
+			require.Equal(t, 1, commits)
+			require.Equal(t, 1, cuts)
 			require.NoError(t, store.InTx(repository.AsSystem(t.Context()), func(tx *repository.Tx) error { // waits for the transaction in doubt
 				return tx.EnsureMerchant(t.Context(), "mrc_once", "Twice")
 			}))
-			require.Equal(t, row.committed, db.Count(t, `SELECT count(*) FROM merchants WHERE name = 'Once'`))
+			committed := map[repositorytest.Moment]int{repositorytest.BeforeCommit: 0, repositorytest.AfterCommit: 1}[cut.Moment]
+			require.Equal(t, committed, db.Count(t, `SELECT count(*) FROM merchants WHERE name = 'Once'`))
 			require.Equal(t, 1, db.Count(t, `SELECT count(*) FROM merchants`))
 		})
 	}
