@@ -9,7 +9,7 @@ ARGS ?=
 go_files := find . -name '.?*' -prune -o -name '*.go' -print
 staticcheck := go tool -modfile=tools/go.mod staticcheck
 
-.PHONY: help demo reset build test test-race lint fmt verify fuzz clean postgres
+.PHONY: help demo reset build test test-race outsider lint fmt verify fuzz clean postgres
 
 help: ## show this list
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "  make %-10s " ($$3 ? "%-62s %s" : "%s") "\n", $$1, $$2, $$3 }' Makefile
@@ -28,6 +28,9 @@ test: postgres ## run all tests, on a PostgreSQL that is started for them ## go 
 
 test-race: postgres ## run them in random order under the race detector (needs gcc) ## go test -race -shuffle=on ./...
 	go test -race -shuffle=on ./...
+
+outsider: ## let stripe-mock judge the simulator and the adapter ## PAYONCE_STRIPE_MOCK=1 go test ./simulator/... ./provider/stripe
+	PAYONCE_STRIPE_MOCK=1 go test -count=1 ./simulator/... ./provider/stripe
 
 lint: ## gofmt, vet and staticcheck; golangci-lint 2 too, where it is installed
 	@unformatted="$$($(go_files) | xargs gofmt -l)"; \

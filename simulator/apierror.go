@@ -29,6 +29,9 @@ const (
 // error: it is a thing to show, and a nil one must never turn into a non-nil error by being put into an interface.
 type apiError struct {
 	status int // the HTTP status it is answered with; unused in last_payment_error
+	// parameters: it refuses what a parameter names. Nothing is changed then, and the answer is not stored under the
+	// idempotency key, so that the same key can be used with better parameters.
+	parameters bool
 
 	Charge        string         `json:"charge,omitempty"`
 	Code          string         `json:"code,omitempty"`
@@ -72,7 +75,13 @@ func missingInPath(param, what, id string) *apiError {
 }
 
 func missingInBody(param, what, id string) *apiError {
-	return invalid(param, codeResourceMissing, "No such %s: '%s'.", what, id)
+	return invalid(param, codeResourceMissing, "No such %s: '%s'.", what, id).ofParameters()
+}
+
+// ofParameters marks a refusal as one of the parameters: see apiError.
+func (e *apiError) ofParameters() *apiError {
+	e.parameters = true
+	return e
 }
 
 // unexpectedState refuses an operation that the intent's state does not allow, and shows the intent, so that one

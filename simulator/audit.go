@@ -51,14 +51,26 @@ func references(metadata map[string]string) []string {
 	return refs
 }
 
+// watched is what the duplicate detectors have seen. It is kept by itself, since objects change: what was seen when the
+// money moved cannot be told from them later.
+type watched struct {
+	Succeeded map[string][]string `json:"succeeded"` // reference to the intents that succeeded for it
+	PaidBack  map[string][]string `json:"paid_back"` // refund reference to the refunds made for it
+	Alarms    []string            `json:"alarms"`
+}
+
+func (x watched) clone() watched {
+	return watched{maps.Clone(x.Succeeded), maps.Clone(x.PaidBack), slices.Clone(x.Alarms)}
+}
+
 // watch is the duplicate detector: it looks at the moment an intent succeeds, independently of the audit's sums and of
 // what later happens to the metadata. The caller holds mu.
 func (w *world) watch(i intent) {
 	for _, ref := range references(i.Metadata) {
-		paid := append(w.succeeded[ref], i.ID)
-		w.succeeded[ref] = paid
+		paid := append(w.watched.Succeeded[ref], i.ID)
+		w.watched.Succeeded[ref] = paid
 		if len(paid) > 1 {
-			w.alarms = append(w.alarms, fmt.Sprintf("%s was paid %d times: %s", ref, len(paid), strings.Join(paid, ", ")))
+			w.watched.Alarms = append(w.watched.Alarms, fmt.Sprintf("%s was paid %d times: %s", ref, len(paid), strings.Join(paid, ", ")))
 		}
 	}
 }
@@ -69,10 +81,10 @@ func (w *world) watchRefund(r refund) {
 	if ref == "" {
 		return
 	}
-	made := append(w.paidBack[ref], r.ID)
-	w.paidBack[ref] = made
+	made := append(w.watched.PaidBack[ref], r.ID)
+	w.watched.PaidBack[ref] = made
 	if len(made) > 1 {
-		w.alarms = append(w.alarms, fmt.Sprintf("%s was refunded %d times: %s", ref, len(made), strings.Join(made, ", ")))
+		w.watched.Alarms = append(w.watched.Alarms, fmt.Sprintf("%s was refunded %d times: %s", ref, len(made), strings.Join(made, ", ")))
 	}
 }
 
@@ -101,7 +113,7 @@ func (w *world) audit() Audit {
 			sums[ref].Refunded += c.AmountRefunded
 		}
 	}
-	a := Audit{References: []ReferenceAudit{}, Refunds: w.auditRefunds(), Alarms: append([]string{}, w.alarms...)}
+	a := Audit{References: []ReferenceAudit{}, Refunds: w.auditRefunds(), Alarms: append([]string{}, w.watched.Alarms...)}
 	for _, ref := range slices.Sorted(maps.Keys(sums)) {
 		a.References = append(a.References, *sums[ref])
 	}

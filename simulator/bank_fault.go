@@ -66,7 +66,7 @@ func pruneKey(c *call, f fault) *answer {
 	for key, r := range w.records {
 		age, aged := f.duration("age")
 		if glob := f.text("key", ""); glob != "" && !matchText(glob, key) ||
-			aged && w.clock.now().Sub(r.FirstSeen) < age ||
+			aged && w.clock.now().Sub(r.StoredAt) < age ||
 			glob == "" && !aged && key != c.key {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/stripe/stripe-go/v79/client"
 
 	"payonce/simulator"
+	"payonce/simulator/stripemocktest"
 )
 
 // bench is one simulator behind a real HTTP server, with the unmodified Stripe client and a plain one.
@@ -50,7 +51,7 @@ func startWith(t *testing.T, o simulator.Options) *bench {
 	require.NoError(t, err)
 	// A connection per request: on a kept one net/http may repeat a request by itself, and these tests count arrivals.
 	plain := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	b := &bench{t: t, sim: sim, server: httptest.NewServer(sim.Handler()), http: plain}
+	b := &bench{t: t, sim: sim, server: httptest.NewServer(stripemocktest.Watch(t, sim.Handler())), http: plain}
 	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	b.stripe = b.client(0)
 	t.Cleanup(b.stop)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
 // maxBody is the largest request body in bytes; Stripe's forms are a thousand times smaller.
@@ -31,7 +32,7 @@ type call struct {
 	requestID       string
 	originalRequest string // the request that first executed under the key
 	faults          []fault
-	faultProblem    *apiError // why the fault header could not be read
+	headerProblem   *apiError // why a header could not be read
 
 	readsAt   time.Time                 // when the world was as a stale read sees it; zero for now
 	past      *world                    // the world as it was then
@@ -102,7 +103,7 @@ func (c *call) arrive() error {
 	c.params = newParams(c.form)
 	c.route, c.id, _ = match(apiRoutes, c.request.Method, c.path)
 	if c.request.Method == http.MethodPost {
-		c.key = c.request.Header.Get("Idempotency-Key")
+		c.readKey()
 	}
 	w := c.world
 	w.mu.Lock()
@@ -116,7 +117,10 @@ func (c *call) arrive() error {
 	}
 	c.requestID = "req_" + w.seed.text(24, "request", strconv.Itoa(c.arrival.N))
 	c.arrival.RequestID, c.originalRequest = c.requestID, c.requestID
-	c.faults, c.faultProblem = parseFaults(c.request.Header.Values("X-Sim-Fault"))
+	faults, problem := parseFaults(c.request.Header.Values("X-Sim-Fault"))
+	if c.faults = faults; problem != nil {
+		c.headerProblem = problem
+	}
 	noted := change{Arrivals: []Arrival{c.arrival}}
 	if r, hit := w.ruleFor(c); hit {
 		c.faults = append(c.faults, r.Fault)
@@ -125,12 +129,24 @@ func (c *call) arrive() error {
 	return w.commit(noted)
 }
 
-// accept answers a fault header that makes no sense: a test that asks for a fault must not pass without it.
+// readKey takes the idempotency key. HTTP lets through any byte, but the data file is JSON, which is UTF-8: two keys that
+// differ in other bytes only would be one and the same after a restart, and both would be forgotten.
+func (c *call) readKey() {
+	key := c.request.Header.Get("Idempotency-Key")
+	if !utf8.ValidString(key) {
+		c.headerProblem = invalid("", "", "The Idempotency-Key is not valid UTF-8.")
+		return
+	}
+	c.key = key
+}
+
+// accept answers a header that makes no sense, before anything else is looked at: a test that asks for a fault must not
+// pass without it.
 func (c *call) accept() *answer {
-	if c.faultProblem == nil {
+	if c.headerProblem == nil {
 		return nil
 	}
-	a := errorAnswer(c.faultProblem)
+	a := errorAnswer(c.headerProblem)
 	return &a
 }
 

@@ -21,6 +21,7 @@ type charge struct {
 	AmountCaptured            int64             `json:"amount_captured"`
 	AmountRefunded            int64             `json:"amount_refunded"`
 	BalanceTransaction        reference         `json:"balance_transaction"`
+	BillingDetails            billingDetails    `json:"billing_details"` // of a test card, which has none
 	Captured                  bool              `json:"captured"`
 	Created                   int64             `json:"created"`
 	Currency                  string            `json:"currency"`

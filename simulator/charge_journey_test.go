@@ -41,6 +41,7 @@ func TestCreateThenConfirm_TakesTheMoneyOnce(t *testing.T) {
 	require.Regexp(t, `^pm_[0-9A-Za-z]{24}$`, paid.PaymentMethod.ID, "a token is a factory")
 
 	ch := paid.LatestCharge
+	require.NotNil(t, ch.BillingDetails, "there always are some, if empty")
 	require.Equal(t, stripe.ChargeStatusSucceeded, ch.Status)
 	require.True(t, ch.Paid && ch.Captured)
 	require.EqualValues(t, 1250, ch.AmountCaptured)

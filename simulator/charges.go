@@ -10,7 +10,7 @@ func prepareGetCharge(c *call) (operation, *apiError) {
 func prepareListCharges(c *call) (operation, *apiError) {
 	p := c.params
 	page := readPage(p)
-	owner, intentID := c.world.readCustomer(p), p.text("payment_intent")
+	owner, intentID := c.readOwner(), p.text("payment_intent")
 	x := p.expand("charge", "data.")
 	if problem := p.done(); problem != nil {
 		return operation{}, problem

@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// latestTime is how far the clock can be advanced. Beyond it durations overflow, which would set it back, and years get too
+// long for JSON.
+var latestTime = time.Date(2200, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 // clock is a world's virtual time: the real time plus what was added to it, or one instant while it is frozen. It only
 // moves forward, so objects stay ordered by creation time.
 type clock struct {

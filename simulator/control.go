@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -34,7 +33,7 @@ var controlRoutes = []route[func(*control) answer]{
 	{"POST", "/_sim/rules", (*control).addRule},
 	{"GET", "/_sim/rules", (*control).showRules},
 	{"DELETE", "/_sim/rules", (*control).deleteRules},
-	{"DELETE", "/_sim/rules/{id}", (*control).deleteRules},
+	{"DELETE", "/_sim/rules/{id}", (*control).deleteRule},
 	{"GET", "/_sim/profile", (*control).showProfile},
 	{"POST", "/_sim/profile", (*control).chooseProfile},
 	{"GET", "/_sim/settings", (*control).showSettings},
@@ -65,7 +64,10 @@ var controlRoutes = []route[func(*control) answer]{
 var crossOrigin = http.NewCrossOriginProtection()
 
 func (s *Simulator) serveControl(w *world, rw http.ResponseWriter, r *http.Request, path, baseURL string) {
-	found, id, ok := match(controlRoutes, r.Method, strings.TrimSuffix(path, "/"))
+	if path == "/_sim/" { // as people write it; anywhere else an id is missing after the slash
+		path = "/_sim"
+	}
+	found, id, ok := match(controlRoutes, r.Method, path)
 	c := &control{sim: s, world: w, request: r, writer: rw, id: id, baseURL: baseURL}
 	switch {
 	case !ok:
@@ -81,11 +83,18 @@ func (c *control) refuse(status int, format string, args ...any) answer {
 	return errorAnswer(&apiError{status: status, Type: typeInvalidRequest, Message: fmt.Sprintf(format, args...)})
 }
 
-// body decodes the JSON body strictly; an empty one leaves into as it is.
+// body decodes the JSON body strictly; an empty one leaves into as it is. It may not be called with a mutex held.
 func (c *control) body(into any) error {
 	text, err := c.text()
-	if err != nil || len(text) == 0 {
+	if err != nil {
 		return err
+	}
+	return readJSON(text, into)
+}
+
+func readJSON(text []byte, into any) error {
+	if len(text) == 0 {
+		return nil
 	}
 	return strictJSON(text, into)
 }
@@ -126,6 +135,9 @@ func (w *world) setClock(advance string, freeze *bool) error {
 	defer w.moving.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if by > 0 && by > latestTime.Sub(w.clock.now()) {
+		return fmt.Errorf("advance: the clock would pass %s, which is as far as it goes", latestTime.Format(time.DateOnly))
+	}
 	if err := w.advance(by); err != nil {
 		return err
 	}
@@ -190,7 +202,14 @@ func (c *control) showRules() answer {
 }
 
 func (c *control) deleteRules() answer {
-	found, err := c.world.dropRules(c.id)
+	if err := c.world.dropRules(); err != nil {
+		return c.refuse(http.StatusInternalServerError, "%v", err)
+	}
+	return c.showRules()
+}
+
+func (c *control) deleteRule() answer {
+	found, err := c.world.dropRule(c.id)
 	switch {
 	case err != nil:
 		return c.refuse(http.StatusInternalServerError, "%v", err)
@@ -230,24 +249,22 @@ func (c *control) releaseBarrier() answer {
 
 // action is the buyer's answer to an intent that asks for authentication.
 func (c *control) action() answer {
-	return c.outside((*effect).authenticate)
+	return c.outside(stepAuthenticate)
 }
 
 // settle is the bank's word on an intent that is processing.
 func (c *control) settle() answer {
-	return c.outside((*effect).settle)
+	return c.outside(stepSettle)
 }
 
-func (c *control) outside(run func(*effect, intent, string) (intent, *apiError)) answer {
+func (c *control) outside(s step) answer {
 	ask := struct {
 		Outcome string `json:"outcome"`
 	}{}
 	if err := c.body(&ask); err != nil {
 		return c.refuse(http.StatusBadRequest, "%v", err)
 	}
-	i, problem := c.world.moveIntent(c.id, c.baseURL, func(e *effect, i intent) (intent, *apiError) {
-		return run(e, i, ask.Outcome)
-	})
+	i, _, problem := c.world.moveIntent(c.id, c.baseURL, s, ask.Outcome)
 	if problem != nil {
 		return errorAnswer(problem)
 	}

@@ -43,7 +43,7 @@ func prepareCreateIntent(c *call) (operation, *apiError) {
 		CaptureMethod:      readCaptureMethod(p),
 		ConfirmationMethod: p.oneOf("confirmation_method", "automatic", "manual"),
 		SetupFutureUsage:   nullable(p.oneOf("setup_future_usage", "on_session", "off_session")),
-		Customer:           referTo(c.world.readCustomer(p)),
+		Customer:           referTo(p.text("customer")),
 	}}
 	fields := readTextFields(p)
 	readMethodTypes(p, &draft.paymentIntent)
@@ -73,6 +73,9 @@ func prepareCreateIntent(c *call) (operation, *apiError) {
 // create makes the intent and, when asked, confirms it at once. A decline leaves the intent behind.
 func (e *effect) create(draft intent, fields textFields, ask confirmation, confirm bool) (intent, *apiError) {
 	i := draft
+	if problem := e.world.checkCustomer(i.Customer.id); problem != nil {
+		return i, problem
+	}
 	if problem := fields.apply(&i); problem != nil {
 		return i, problem
 	}

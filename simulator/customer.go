@@ -53,21 +53,20 @@ func (e *effect) account(id string) (account, bool) {
 
 func (e *effect) putAccount(a account) { e.change.Accounts = replace(e.change.Accounts, a) }
 
-// checkCustomer refuses a customer parameter that names no customer.
+// checkCustomer refuses a customer parameter that names no customer; "" names none on purpose.
 func (w *world) checkCustomer(id string) *apiError {
-	if a, ok := w.accounts.get(id); !ok || a.Deleted {
+	if a, ok := w.accounts.get(id); id != "" && (!ok || a.Deleted) {
 		return missingInBody("customer", "customer", id)
 	}
 	return nil
 }
 
-// readCustomer reads a customer parameter; "" means that it was not given.
-func (w *world) readCustomer(p *params) string {
-	id := p.text("customer")
-	if id != "" {
-		if problem := w.checkCustomer(id); problem != nil {
-			p.fail(problem)
-		}
+// readOwner reads the customer that a list is of; "" means that it was not given. A read is never replayed, so that it
+// is checked at once.
+func (c *call) readOwner() string {
+	id := c.params.text("customer")
+	if problem := c.world.checkCustomer(id); problem != nil {
+		c.params.fail(problem)
 	}
 	return id
 }
@@ -107,7 +106,7 @@ func (e *effect) attachable(methodID, customerID string) (method, *apiError) {
 	}
 	switch b := m.behaviour(); {
 	case m.Customer.id != "" && m.Customer.id != customerID:
-		return m, invalid("payment_method", "", "The payment method %s is attached to another customer.", m.ID)
+		return m, invalid("payment_method", "", "The payment method %s is attached to another customer.", m.ID).ofParameters()
 	case m.Detached, m.UsedBy != "" && m.Customer.id == "":
 		return m, methodUsedUp(m)
 	case b.unattachable:
@@ -144,7 +143,7 @@ func (e *effect) detach(m method) method {
 
 func methodUsedUp(m method) *apiError {
 	return invalid("payment_method", "", "The PaymentMethod %s was used before without being attached to a Customer, "+
-		"or was detached from one, so it cannot be used again.", m.ID)
+		"or was detached from one, so it cannot be used again.", m.ID).ofParameters()
 }
 
 // checkOwner refuses a payment method that is another customer's, or nobody's any more.
@@ -154,7 +153,7 @@ func (i intent) checkOwner(m method) *apiError {
 		return methodUsedUp(m)
 	case m.Customer.id != "" && m.Customer.id != i.Customer.id:
 		return invalid("payment_method", "",
-			"The PaymentMethod %s belongs to a Customer. Give the same customer to the PaymentIntent.", m.ID)
+			"The PaymentMethod %s belongs to a Customer. Give the same customer to the PaymentIntent.", m.ID).ofParameters()
 	default:
 		return nil
 	}
@@ -162,7 +161,7 @@ func (i intent) checkOwner(m method) *apiError {
 
 // setUp keeps the card of a successful payment for the customer, when the intent was made to do that.
 func (e *effect) setUp(i intent, m method) {
-	if i.SetupFutureUsage == "" || i.Customer.id == "" {
+	if a, ok := e.account(i.Customer.id); i.SetupFutureUsage == "" || !ok || a.Deleted {
 		return
 	}
 	m.SetUp = m.SetUp || i.SetupFutureUsage == "off_session"

@@ -1,5 +1,7 @@
 package simulator
 
+import "net/http"
+
 // prepareCreateCustomer serves POST /v1/customers. A payment method that is given is attached.
 func prepareCreateCustomer(c *call) (operation, *apiError) {
 	p := c.params
@@ -48,18 +50,17 @@ func prepareGetCustomer(c *call) (operation, *apiError) {
 
 // onCustomer makes an operation that holds the customer of the path while it runs.
 func (c *call) onCustomer(run func(*effect, account) (any, *apiError)) (operation, *apiError) {
-	c.params.expand("customer", "")
+	if c.request.Method != http.MethodDelete { // of what is gone nothing can be shown
+		c.params.expand("customer", "")
+	}
 	if problem := c.params.done(); problem != nil {
 		return operation{}, problem
 	}
-	if c.world.checkCustomer(c.id) != nil {
-		return operation{}, missingInPath("id", "customer", c.id)
-	}
 	return operation{object: c.id, run: func(e *effect) (any, *apiError) {
-		a, _ := e.account(c.id)
-		if a.Deleted { // while the call was on its way
+		if problem := e.world.checkCustomer(c.id); problem != nil {
 			return nil, missingInPath("id", "customer", c.id)
 		}
+		a, _ := e.account(c.id)
 		return run(e, a)
 	}}, nil
 }
@@ -113,7 +114,7 @@ func prepareListCustomers(c *call) (operation, *apiError) {
 // prepareListMethods serves GET /v1/payment_methods, of the customer that a parameter names.
 func prepareListMethods(c *call) (operation, *apiError) {
 	c.params.require("customer")
-	return c.listMethods(c.world.readCustomer(c.params))
+	return c.listMethods(c.readOwner())
 }
 
 // prepareListCustomerMethods serves GET /v1/customers/{id}/payment_methods.
@@ -160,8 +161,11 @@ func (c *call) onMethod(run func(*effect) (method, *apiError)) (operation, *apiE
 // prepareAttachMethod serves POST /v1/payment_methods/{id}/attach.
 func prepareAttachMethod(c *call) (operation, *apiError) {
 	c.params.require("customer")
-	owner := c.world.readCustomer(c.params)
+	owner := c.params.text("customer")
 	return c.onMethod(func(e *effect) (method, *apiError) {
+		if problem := e.world.checkCustomer(owner); problem != nil {
+			return method{}, problem
+		}
 		m, problem := e.attachable(c.id, owner)
 		if problem != nil {
 			return m, problem

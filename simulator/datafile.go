@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"iter"
@@ -14,9 +15,9 @@ import (
 	"sync"
 )
 
-// dataFile is the simulator's memory on disk: one JSON line per committed change. A line is written before its change
-// becomes visible and, unless it holds nothing but journal lines, forced to the disk. So whatever anybody was told
-// survives the end of the process and of the machine. At every start the file is written anew, as short as it can be.
+// dataFile is the simulator's memory on disk: one line per committed change, a checksum and JSON. A line is written before
+// its change becomes visible and, unless it holds nothing but journal lines, forced to the disk. So whatever anybody was
+// told survives the end of the process and of the machine. At every start the file is written anew, as short as it can be.
 type dataFile struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -43,7 +44,8 @@ func openDataFile(path string, restore func(change) error, snapshot iter.Seq[cha
 }
 
 // readChanges reads the lines of the file; one that does not exist has none. The last line may be torn: its change was
-// never visible, because a line is written whole first.
+// never visible, because a line is written whole first. A line that is damaged is never left out or believed: money that
+// was taken would be forgotten, or be another sum.
 func readChanges(path string, restore func(change) error) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,20 +58,64 @@ func readChanges(path string, restore func(change) error) error {
 	in := bufio.NewReaderSize(file, 1<<16)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil // what is left without a line end is the torn line
-		}
-		if err != nil {
+		torn := errors.Is(err, io.EOF) // what is left has no line end
+		if err != nil && !torn {
 			return err
 		}
-		var c change
-		if err := json.Unmarshal(line, &c); err != nil {
+		if torn && !onlyEndMissing(line) {
+			return nil
+		}
+		c, err := decodeChange(bytes.TrimSuffix(line, []byte("\n")))
+		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		if err := restore(c); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
+		if torn {
+			return nil
+		}
 	}
+}
+
+// onlyEndMissing tells a last line that is complete but for its end, or whose end is damaged, from a torn one.
+func onlyEndMissing(line []byte) bool {
+	_, whole := splitLine(line)
+	_, damagedEnd := splitLine(line[:max(0, len(line)-1)])
+	return whole || damagedEnd
+}
+
+// checksumLength is that of a CRC-32C in hexadecimal; a blank follows it.
+const checksumLength = 8
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encodeChange writes a line with its end.
+func encodeChange(c change) ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("encode change: %w", err)
+	}
+	line := fmt.Appendf(nil, "%0*x ", checksumLength, crc32.Checksum(text, castagnoli))
+	return append(append(line, text...), '\n'), nil
+}
+
+// splitLine takes the checksum off a line, and reports whether it is the right one.
+func splitLine(line []byte) (text []byte, good bool) {
+	sum, text, _ := bytes.Cut(line, []byte(" "))
+	return text, string(sum) == fmt.Sprintf("%0*x", checksumLength, crc32.Checksum(text, castagnoli))
+}
+
+func decodeChange(line []byte) (change, error) {
+	text, good := splitLine(line)
+	switch {
+	case !good && bytes.HasPrefix(line, []byte("{")):
+		return change{}, errors.New("it has no checksum: an older version wrote this file. Move it away to begin anew")
+	case !good:
+		return change{}, errors.New("it is damaged. Restore the file from a copy, or move it away to begin anew")
+	}
+	var c change
+	return c, strictJSON(text, &c)
 }
 
 // compact writes the snapshot beside the file and puts it in its place; at every moment one complete file exists.
@@ -79,11 +125,12 @@ func (d *dataFile) compact(path string, snapshot iter.Seq[change]) error {
 		return err
 	}
 	out := bufio.NewWriterSize(next, 1<<16)
-	encoder := json.NewEncoder(out) // ends every value with a line end
 	for c := range snapshot {
-		if err := encoder.Encode(c); err != nil {
+		line, err := encodeChange(c)
+		if err != nil {
 			return errors.Join(err, next.Close())
 		}
+		_, _ = out.Write(line) //nolint:errcheck // a writer that failed says so when it is flushed
 	}
 	if err := errors.Join(out.Flush(), next.Sync()); err != nil {
 		return errors.Join(err, next.Close())
@@ -106,16 +153,16 @@ func syncDirectory(path string) error {
 
 // append writes one change. After an error it may be on the disk or not; nobody was told that it happened.
 func (d *dataFile) append(c change) error {
-	var line bytes.Buffer
-	if err := json.NewEncoder(&line).Encode(c); err != nil {
-		return fmt.Errorf("encode change: %w", err)
+	line, err := encodeChange(c)
+	if err != nil {
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.failed != nil {
 		return d.failed
 	}
-	_, err := d.file.Write(line.Bytes())
+	_, err = d.file.Write(line)
 	if err == nil && c.lasting() {
 		err = d.file.Sync()
 	}

@@ -108,13 +108,7 @@ func (w *world) owe(c *change) {
 		n = max(n, t.N)
 	}
 	for i, ev := range slices.Clone(c.Events) {
-		nth := w.announced[ev.eventKind()] + 1
-		for _, earlier := range c.Events[:i] {
-			if earlier.eventKind() == ev.eventKind() {
-				nth++
-			}
-		}
-		f := w.faultOfEvent(ev, nth, c)
+		f := w.faultOfEvent(ev, w.nth(ev, c.Events[:i]), c)
 		evs := []event{ev}
 		if f.is("twin_event") {
 			twin := w.twinOf(ev)

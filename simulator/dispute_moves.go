@@ -26,14 +26,15 @@ func (e *effect) blockedByDispute(chargeID string) bool {
 	return false
 }
 
-// disputable is how much of a charge a bank can still ask for: what is neither refunded nor disputed already.
+// disputable is how much of a charge a bank can still ask for: what is neither refunded nor disputed already. An inquiry
+// takes no money, so a dispute may follow it.
 func (e *effect) disputable(c charge) int64 {
 	if !c.Captured {
 		return 0
 	}
 	left := c.AmountCaptured - c.AmountRefunded
 	for d := range e.disputesOf(c.ID) {
-		if d.Status != disputeWon {
+		if d.Status != disputeWon && !d.inquiry() {
 			left -= d.Amount
 		}
 	}

@@ -24,19 +24,24 @@
 //
 //	accept, auth, ratelimit, validate, idem_lookup, before_effect, locked, effect, after_effect, before_response
 //
-// The order is Stripe's: a parameter error is answered before the idempotency key is looked at, and so is never
+// The order is Stripe's: an error in the form is answered before the idempotency key is looked at, and so is never
 // stored; the key is claimed before the object is locked; and the answer is stored before it is sent. A call that
 // waits at before_effect has claimed its key and nothing else, like a request that is stuck in a queue: a cancel
 // still passes it. One that waits at locked also holds the object.
 //
+// An isolated world begins with the first request to it that is more than a look.
+//
 // A call never looks at its connection's context. A client that hangs up changes nothing about the effect: that is
-// the very case this package exists to show.
+// the very case this package exists to show. Nor does a server's limit on an answer cut one off.
+//
+// An answer is kept under its key for 24 hours from when it was stored, however long the request had been held before, and
+// is replayed whatever has become of what it names. What only refuses the parameters is not kept. A key is text in UTF-8.
 //
 // # The control interface
 //
 //	GET    /_sim                                       what happened, for people
 //	GET    /_sim/journal, /_sim/audit                  what happened, for tests
-//	POST   /_sim/clock      {"advance":"25h"}, {"freeze":true|false};  GET shows it
+//	POST   /_sim/clock      {"advance":"25h"}, up to the year 2200, {"freeze":true|false};  GET shows it
 //	POST   /_sim/reset      {"seed":7}, or nothing to keep the seed
 //	POST   /_sim/rules      a rule;  GET lists them, DELETE /_sim/rules[/{id}] removes them
 //	POST   /_sim/profile    {"name":"calm|rough|webhook_storm","seed":7}, or "" for none;  GET shows it
@@ -87,7 +92,7 @@
 // # What happens by itself
 //
 // By the virtual clock: a balance transaction 5 s after an asynchronous capture, its money available 2 days later; an
-// authorization ends after 7 days; a refund to pm_card_pendingRefund or pm_card_refundFail is decided after 1 h; disputes
+// authorization ends after 7 days; a payment that is processing is decided after 1 h; a refund to pm_card_pendingRefund or pm_card_refundFail is decided after 1 h; disputes
 // of the tokens made for it open 10 s after the payment, are decided 10 s after winning_evidence or losing_evidence, and
 // are lost when nobody answers for 7 days (an inquiry is closed after 30); a payout is submitted after 1 h, can be taken
 // apart after 3 h and is paid after 2 days. Search knows what is 10 s old.

@@ -3,6 +3,7 @@ package simulator
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -12,7 +13,7 @@ type effect struct {
 	world   *world
 	change  change
 	now     time.Time // one instant for the whole effect
-	key     string    // the idempotency key, or what stands for it when nobody called; "" without one
+	key     string    // the idempotency key, or what stands for it when no API call asked, see cause; "" without one
 	baseURL string    // where the world's pages are reached
 	made    int       // ids drawn so far
 
@@ -23,6 +24,10 @@ type effect struct {
 func newEffect(w *world, key, baseURL string) *effect {
 	return &effect{world: w, now: w.clock.now(), key: key, baseURL: baseURL}
 }
+
+// cause stands for the idempotency key of work that no API call asked for: what is done, and to which object. So its ids do
+// not depend on how much else was done before, which may be in another order in the next run.
+func cause(what ...string) string { return strings.Join(what, " ") }
 
 // newID draws the id of a new object. It comes from the idempotency key when there is one, so that concurrent callers
 // get the same ids in every run; without a key, from how many objects of the kind there are. The last number moves on

@@ -3,6 +3,7 @@ package simulator
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -49,7 +50,26 @@ func (ev event) expired(now time.Time) bool {
 // eventKind groups the events that a rule's nth counts.
 type eventKind struct{ kind, subject string }
 
+// eventCount is how many events of a kind were made that have expired.
+type eventCount struct {
+	Type    string `json:"type"`
+	Subject string `json:"subject"`
+	Count   int    `json:"count"`
+}
+
 func (ev event) eventKind() eventKind { return eventKind{ev.Type, ev.Subject} }
+
+// nth counts an event that is about to be made among those of its kind; made are those of the same change that come before
+// it. The caller holds mu.
+func (w *world) nth(ev event, made []event) int {
+	n := w.announced[ev.eventKind()] + 1
+	for _, earlier := range made {
+		if earlier.eventKind() == ev.eventKind() {
+			n++
+		}
+	}
+	return n
+}
 
 // subject is what all objects of the API have in common.
 type subject struct {
@@ -73,22 +93,27 @@ var (
 	newRefundEvents    = []string{"refund.created", "refund.updated", "refund.failed"}
 )
 
-// announce makes an event: what happened, the object as the API shows it now, and the old values of what changed, if
-// the event has them. It is committed with the change, and the webhooks that are owed for it are too.
-func (e *effect) announce(kind string, object any, previous map[string]any) {
+// announceRefund makes an event about a refund, if the settings want its family.
+func (e *effect) announceRefund(kind string, object any, previous map[string]any) {
 	families := e.world.settings.RefundEvents
 	if families == refundEventsNew && slices.Contains(legacyRefundEvents, kind) ||
 		families == refundEventsLegacy && slices.Contains(newRefundEvents, kind) {
 		return
 	}
-	snapshot := marshal(object)
+	e.announce(kind, object, previous)
+}
+
+// announce makes an event: what happened, the object as the API shows it now, and the old values of what changed, if
+// the event has them. It is committed with the change, and the webhooks that are owed for it are too. The event's id comes
+// from what happened to which object for the how manyth time, a count that outlives the event: no id is ever used twice.
+func (e *effect) announce(kind string, object any, previous map[string]any) {
 	ev := event{eventObject: eventObject{
-		ID: newID(e, "evt_", e.world.events), Object: "event", APIVersion: apiVersion, Created: e.now.Unix(),
-		Data: eventData{Object: snapshot}, Type: kind,
+		Object: "event", APIVersion: apiVersion, Created: e.now.Unix(), Data: eventData{Object: marshal(object)}, Type: kind,
 	}}
 	if ev.Subject = ev.about().ID; ev.Subject == "" {
 		panic("event " + kind + " is about no object")
 	}
+	ev.ID = "evt_" + e.world.seed.text(24, "event", kind, ev.Subject, strconv.Itoa(e.world.nth(ev, e.change.Events)))
 	if previous != nil {
 		ev.Data.PreviousAttributes = marshal(previous)
 	}

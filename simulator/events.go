@@ -1,6 +1,11 @@
 package simulator
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
 
 // maxEventTypes is how many types one list may ask for.
 const maxEventTypes = 20
@@ -83,6 +88,9 @@ func (w *world) applyEvents(c change) {
 	if c.Settings != nil {
 		w.settings = *c.Settings
 	}
+	for _, gone := range c.EventsGone {
+		w.announced[eventKind{gone.Type, gone.Subject}] += gone.Count
+	}
 	for _, ev := range c.Events {
 		w.events.put(ev)
 		w.announced[ev.eventKind()]++
@@ -93,6 +101,26 @@ func (w *world) applyEvents(c change) {
 	for _, d := range c.Deliveries {
 		w.applyDelivery(d)
 	}
+}
+
+// eventsGone counts the events that were made and have expired since, sorted. The caller holds mu.
+func (w *world) eventsGone(now time.Time) []eventCount {
+	gone := maps.Clone(w.announced)
+	for ev := range w.events.all {
+		if !ev.expired(now) {
+			gone[ev.eventKind()]--
+		}
+	}
+	counts := []eventCount{}
+	for kind, n := range gone {
+		if n > 0 {
+			counts = append(counts, eventCount{kind.kind, kind.subject, n})
+		}
+	}
+	slices.SortFunc(counts, func(a, b eventCount) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Type, b.Type))
+	})
+	return counts
 }
 
 // snapshotEvents yields the changes that rebuild it, leaving out what has expired. The caller holds mu.
@@ -107,6 +135,11 @@ func (w *world) snapshotEvents(yield func(change) bool) {
 		}
 	}
 	now := w.clock.now()
+	for gone := range slices.Chunk(w.eventsGone(now), 100) {
+		if !yield(change{EventsGone: gone}) {
+			return
+		}
+	}
 	for ev := range w.events.all {
 		if ev.expired(now) {
 			continue

@@ -52,7 +52,7 @@ var faultKinds = map[string]faultKind{
 		strike: delay,
 	},
 	"hold": {
-		at: beforeEffect, points: waitingPoints, params: checks{"barrier": isName}, must: []string{"barrier"}, strike: hold,
+		at: beforeEffect, points: waitingPoints, params: checks{"barrier": isSegment}, must: []string{"barrier"}, strike: hold,
 	},
 
 	"rate_limit":     {at: atRateLimit, params: checks{"reason": isWord, "retry_after": isCount}, strike: rateLimited},
@@ -242,9 +242,16 @@ func isDuration(text string) bool {
 
 func isName(text string) bool { return text != "" }
 
-// isMilliseconds allows waits of up to ten minutes: longer ones are what barriers are for.
+// isSegment allows the names that can stand in the path of a control.
+func isSegment(text string) bool {
+	return text != "" && text != "." && text != ".." && !strings.Contains(text, "/")
+}
+
+// maxFaultWait is the longest time a fault can be given in milliseconds: longer ones are what barriers are for.
+const maxFaultWait = 10 * time.Minute
+
 func isMilliseconds(text string) bool {
-	return isNumber(0, int(10*time.Minute/time.Millisecond))(text)
+	return isNumber(0, int(maxFaultWait/time.Millisecond))(text)
 }
 
 func reset(*call, fault) *answer { return &answer{wire: wireRST} }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,10 +81,14 @@ func (n *node) insert(name, text string) *apiError {
 
 // index turns the empty name of a[] into the next free index.
 func (n *node) index(step string) string {
-	if step == "" {
-		return strconv.Itoa(len(n.members))
+	if step != "" {
+		return step
 	}
-	return step
+	free := len(n.members)
+	for n.members[strconv.Itoa(free)] != nil { // taken by an index that was written out
+		free++
+	}
+	return strconv.Itoa(free)
 }
 
 // splitName takes a[b][c] apart. A name whose brackets do not match is one plain, and so unknown, name.
@@ -160,10 +165,8 @@ func (n *node) cardData(prefix string) string {
 		if prefix != "" {
 			full = prefix + "[" + name + "]"
 		}
-		if prefix == "" && name == "metadata" {
-			continue // the caller's own names
-		}
-		if slices.Contains(cardNumberNames, name) {
+		ownNames := strings.HasPrefix(full, "metadata[")
+		if !ownNames && slices.Contains(cardNumberNames, name) || holdsCardNumber(n.members[name].text) {
 			return full
 		}
 		if found := n.members[name].cardData(full); found != "" {
@@ -171,4 +174,27 @@ func (n *node) cardData(prefix string) string {
 		}
 	}
 	return ""
+}
+
+// digitRuns finds what may be card numbers, with the blanks or dashes that people write between the groups. A run that goes
+// on in letters, dashes or underscores is a part of some id.
+var digitRuns = regexp.MustCompile(`(?:^|[^0-9A-Za-z_-])([2-6](?:[ -]?[0-9]){12,18})(?:$|[^0-9A-Za-z_-])`)
+
+// holdsCardNumber reports whether a text holds the number of a card: its first digit and its check digit are right.
+func holdsCardNumber(text string) bool {
+	for _, found := range digitRuns.FindAllStringSubmatch(text, -1) {
+		digits := strings.NewReplacer(" ", "", "-", "").Replace(found[1])
+		sum := 0
+		for n := range len(digits) {
+			digit := int(digits[len(digits)-1-n] - '0')
+			if n%2 == 1 {
+				digit = digit*2/10 + digit*2%10
+			}
+			sum += digit
+		}
+		if sum%10 == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// keyLifetime is how long an answer is remembered. A later request with the same key executes as a new one.
+	// keyLifetime is how long an answer is remembered once it is stored. A later request with the same key executes as a
+	// new one.
 	keyLifetime = 24 * time.Hour
 	// maxKeyLength is in characters.
 	maxKeyLength = 255
@@ -27,10 +28,10 @@ type record struct {
 	Status    int       `json:"status"`
 	Body      string    `json:"body"` // text, since JSON inside JSON would not keep its exact bytes
 	RequestID string    `json:"request_id"`
-	FirstSeen time.Time `json:"first_seen"`
+	StoredAt  time.Time `json:"stored_at"` // by the virtual clock
 }
 
-func (r record) expired(now time.Time) bool { return now.Sub(r.FirstSeen) >= keyLifetime }
+func (r record) expired(now time.Time) bool { return now.Sub(r.StoredAt) >= keyLifetime }
 
 // liveRecords returns the records that are still remembered, oldest first. The caller holds mu.
 func (w *world) liveRecords() []record {
@@ -42,7 +43,7 @@ func (w *world) liveRecords() []record {
 		}
 	}
 	slices.SortFunc(live, func(a, b record) int {
-		return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(a.StoredAt.Compare(b.StoredAt), cmp.Compare(a.Key, b.Key))
 	})
 	return live
 }
@@ -107,11 +108,11 @@ func keyInUse() *answer {
 	return &a
 }
 
-// recordOf makes the record that keeps an answer under the call's key. Its age counts from the request's arrival, not
-// from its end.
+// recordOf makes the record that keeps an answer under the call's key. Its age counts from now and not from the request's
+// arrival: an answer to a request that was held for long must not be forgotten as soon as it is there. The caller holds mu.
 func (c *call) recordOf(a answer) record {
 	return record{
 		Key: c.key, question: question{Path: c.path, Fingerprint: c.arrival.Hash}, Status: a.status,
-		Body: string(a.body), RequestID: c.requestID, FirstSeen: c.arrival.At,
+		Body: string(a.body), RequestID: c.requestID, StoredAt: c.world.clock.now(),
 	}
 }

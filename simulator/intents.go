@@ -47,7 +47,7 @@ func prepareGetIntent(c *call) (operation, *apiError) {
 func prepareUpdateIntent(c *call) (operation, *apiError) {
 	p := c.params
 	amount, amountGiven := p.integer("amount", 1)
-	methodID, owner := p.text("payment_method"), c.world.readCustomer(p)
+	methodID, owner := p.text("payment_method"), p.text("customer")
 	fields := readTextFields(p)
 	x := p.expand("payment_intent", "")
 	if methodID != "" {
@@ -88,7 +88,15 @@ func (e *effect) update(i intent, amount int64, methodID, owner string, fields t
 		}
 	}
 	if owner != "" {
+		if problem := e.world.checkCustomer(owner); problem != nil {
+			return i, problem
+		}
 		i.Customer = referTo(owner)
+		if m, ok := e.method(i.PaymentMethod.id); ok && methodID == "" {
+			if problem := i.checkOwner(m); problem != nil {
+				return i, problem
+			}
+		}
 	}
 	if problem := fields.apply(&i); problem != nil {
 		return i, problem
@@ -101,8 +109,11 @@ func (e *effect) update(i intent, amount int64, methodID, owner string, fields t
 		if problem := i.checkOwner(m); problem != nil {
 			return i, problem
 		}
-		i.PaymentMethod, i.Status = referTo(m.ID), requiresConfirmation
+		i.PaymentMethod = referTo(m.ID)
 		i.unasked()
+		if i.Status != requiresCapture { // what is held then stays held, whatever card comes next
+			i.Status = requiresConfirmation
+		}
 	}
 	e.putIntent(i)
 	return i, nil
@@ -175,7 +186,7 @@ func prepareCancelIntent(c *call) (operation, *apiError) {
 func prepareListIntents(c *call) (operation, *apiError) {
 	p := c.params
 	page := readPage(p)
-	owner := c.world.readCustomer(p)
+	owner := c.readOwner()
 	x := p.expand("payment_intent", "data.")
 	if problem := p.done(); problem != nil {
 		return operation{}, problem

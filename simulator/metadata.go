@@ -39,7 +39,13 @@ func (p *params) metadata() metadataChange {
 		change.set[name] = value.text
 	}
 	// Checked here as well as after merging, so that a hopeless request is refused before it claims its key.
-	if len(change.set) > maxMetadataKeys {
+	added := 0
+	for _, value := range change.set {
+		if value != "" {
+			added++
+		}
+	}
+	if added > maxMetadataKeys {
 		p.fail(tooMuchMetadata())
 	}
 	return change

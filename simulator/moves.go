@@ -20,7 +20,7 @@ var legal = map[move][]intentStatus{
 	moveCapture:      {requiresCapture},
 	moveCancel:       {requiresPaymentMethod, requiresConfirmation, requiresAction, requiresCapture},
 	moveUpdateAmount: {requiresPaymentMethod, requiresConfirmation, requiresAction},
-	moveUpdateMethod: {requiresPaymentMethod, requiresConfirmation, requiresAction},
+	moveUpdateMethod: {requiresPaymentMethod, requiresConfirmation, requiresAction, requiresCapture},
 }
 
 // refuses returns the error of a move that the intent's state does not allow, or nil.
@@ -115,9 +115,10 @@ func (e *effect) attempt(i intent, m method) (intent, *apiError) {
 		e.putIntent(i)
 		e.announce("payment_intent.processing", i.paymentIntent, nil)
 		e.announce("charge.pending", c, nil)
+		e.later(settlementTime, jobSettle, i.ID)
 		return i, nil
 	default:
-		return e.approved(i, m), nil
+		return e.approved(i, e.newCharge(i, m), m), nil
 	}
 }
 
@@ -130,8 +131,8 @@ func (e *effect) newCharge(i intent, m method) charge {
 	}
 }
 
-func (e *effect) approved(i intent, m method) intent {
-	c := e.newCharge(i, m)
+// approved is the bank's yes, at once or after a while: the money is taken, or held when it is to be captured by hand.
+func (e *effect) approved(i intent, c charge, m method) intent {
 	c.Status, c.Paid, c.Outcome = chargeSucceeded, true, approvedOutcome(m.behaviour().riskLevel)
 	e.setUp(i, m)
 	i.LatestCharge, i.LastPaymentError, i.Authenticated = referTo(c.ID), nil, false

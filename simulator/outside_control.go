@@ -7,12 +7,12 @@ import (
 
 // What the bank and the clock do with refunds, disputes and payouts, when a test or a person says so.
 
-// happens does to the world what no API call asked for, and answers with what run returns.
-func (c *control) happens(run func(*effect) (any, *apiError)) answer {
+// happens does to the world what no API call asked for, and answers with what run returns; why is its cause.
+func (c *control) happens(why string, run func(*effect) (any, *apiError)) answer {
 	w := c.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := newEffect(w, "", c.baseURL)
+	e := newEffect(w, why, c.baseURL)
 	shown, problem := run(e)
 	if problem != nil {
 		return errorAnswer(problem)
@@ -34,7 +34,7 @@ func (w *world) inUse(id string) *apiError {
 
 func decideRefundAs(outcome string) func(*control) answer {
 	return func(c *control) answer {
-		return c.happens(func(e *effect) (any, *apiError) {
+		return c.happens(cause("refund", outcome, c.id), func(e *effect) (any, *apiError) {
 			r, ok := e.refund(c.id)
 			if !ok {
 				return nil, missingInPath("refund", "refund", c.id)
@@ -59,7 +59,7 @@ func (c *control) openDispute() answer {
 	if !slices.Contains(disputeReasons, ask.Reason) {
 		return c.refuse(http.StatusBadRequest, "there is no reason %q for a dispute: the reasons are %v", ask.Reason, disputeReasons)
 	}
-	return c.happens(func(e *effect) (any, *apiError) {
+	return c.happens(cause("dispute", ask.Charge), func(e *effect) (any, *apiError) {
 		ch, ok := e.charge(ask.Charge)
 		if !ok {
 			return nil, missingInBody("charge", "charge", ask.Charge)
@@ -74,7 +74,7 @@ func (c *control) openDispute() answer {
 
 func decideDisputeAs(won bool) func(*control) answer {
 	return func(c *control) answer {
-		return c.happens(func(e *effect) (any, *apiError) {
+		return c.happens(cause("decide dispute", c.id), func(e *effect) (any, *apiError) {
 			d, ok := e.dispute(c.id)
 			if !ok {
 				return nil, missingInPath("dispute", "dispute", c.id)
@@ -92,13 +92,13 @@ func decideDisputeAs(won bool) func(*control) answer {
 
 // runPayouts pays out what is available, as the account's schedule would.
 func (c *control) runPayouts() answer {
-	return c.happens(func(e *effect) (any, *apiError) {
+	return c.happens("pay out", func(e *effect) (any, *apiError) {
 		return map[string][]payout{"payouts": e.payOut()}, nil
 	})
 }
 
 func (c *control) failPayout() answer {
-	return c.happens(func(e *effect) (any, *apiError) {
+	return c.happens(cause("fail payout", c.id), func(e *effect) (any, *apiError) {
 		po, ok := e.payout(c.id)
 		if !ok {
 			return nil, missingInPath("payout", "payout", c.id)

@@ -1,5 +1,7 @@
 package simulator
 
+import "time"
+
 // What the buyer and the bank do to an intent without an API call of the merchant. The outcomes are words of the
 // control interface.
 const (
@@ -53,10 +55,7 @@ func (e *effect) settle(i intent, outcome string) (intent, *apiError) {
 	}
 	switch outcome {
 	case outcomeSucceed:
-		c.Status, c.Paid, c.Outcome = chargeSucceeded, true, approvedOutcome("")
-		i.LastPaymentError, i.Authenticated = nil, false
-		e.setUp(i, m)
-		return e.take(i, c, i.Amount, "charge.succeeded"), nil
+		return e.approved(i, c, m), nil
 	case outcomeFail:
 		no := *cardDeclined("generic_decline")
 		e.fail(&c, no)
@@ -66,6 +65,18 @@ func (e *effect) settle(i intent, outcome string) (intent, *apiError) {
 		return i, nil
 	default:
 		return i, unknownOutcome(outcome)
+	}
+}
+
+// settlementTime is how long a payment that is processing takes, when nobody says otherwise before.
+const settlementTime = time.Hour
+
+// settleLater is settle when its time has come. A later attempt of the same intent has a time of its own.
+func (e *effect) settleLater(id string) {
+	i, _ := e.intent(id)
+	c, ok := e.charge(i.LatestCharge.id)
+	if ok && i.Status == processing && e.now.Sub(time.Unix(c.Created, 0)) >= settlementTime {
+		_, _ = e.settle(i, "") // it is processing, which is all that could refuse it
 	}
 }
 

@@ -74,7 +74,7 @@ func (w *world) overview(p *overviewPage) {
 	p.World, p.Seed = w.name, uint64(w.seed)
 	p.Now, p.Frozen = w.clock.now(), w.clock.frozen()
 	p.Ahead = p.Now.Sub(w.clock.real()).Round(time.Second)
-	p.Alarms = slices.Clone(w.alarms)
+	p.Alarms = slices.Clone(w.watched.Alarms)
 	for _, i := range w.intents.newest(pageRows) {
 		row := intentRow{intent: i}
 		for _, name := range slices.Sorted(maps.Keys(i.paymentIntent.Metadata)) {

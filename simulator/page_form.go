@@ -24,7 +24,7 @@ var pageForms = map[string]func(*control, url.Values) error{
 	"profile":     profileForm,
 	"add rule":    addRuleForm,
 	"switch rule": func(c *control, f url.Values) error { return c.world.switchRule(f.Get("id")) },
-	"remove rule": func(c *control, f url.Values) error { _, err := c.world.dropRules(f.Get("id")); return err },
+	"remove rule": func(c *control, f url.Values) error { _, err := c.world.dropRule(f.Get("id")); return err },
 	"release":     func(c *control, f url.Values) error { c.world.releaseBarrier(f.Get("name")); return nil },
 
 	"settle": settleForm,
@@ -55,9 +55,7 @@ func redeliverForm(c *control, f url.Values) error {
 }
 
 func settleForm(c *control, f url.Values) error {
-	_, problem := c.world.moveIntent(f.Get("id"), c.baseURL, func(e *effect, i intent) (intent, *apiError) {
-		return e.settle(i, f.Get("outcome"))
-	})
+	_, _, problem := c.world.moveIntent(f.Get("id"), c.baseURL, stepSettle, f.Get("outcome"))
 	if problem != nil {
 		return errors.New(problem.Message)
 	}

@@ -104,11 +104,8 @@ func formTargets(returnURL string) string {
 func (c *control) authenticateForm() answer {
 	c.request.Body = http.MaxBytesReader(c.writer, c.request.Body, maxBody)
 	outcome := c.request.PostFormValue("outcome")
-	var returnURL string
-	i, problem := c.world.moveIntent(c.id, c.baseURL, func(e *effect, i intent) (intent, *apiError) {
-		returnURL = i.returnURL() // the answer takes it off the intent
-		return e.authenticate(i, outcome)
-	})
+	i, before, problem := c.world.moveIntent(c.id, c.baseURL, stepAuthenticate, outcome)
+	returnURL := before.returnURL() // the buyer's choice takes it off the intent
 	if problem != nil && problem.Code != codeUnexpectedState {
 		return errorAnswer(problem)
 	}

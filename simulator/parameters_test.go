@@ -133,6 +133,7 @@ func TestOtherRequestsThatAreRefused(t *testing.T) {
 		{"POST", "/v1/payment_intents/" + anyMethod + "/confirm", "payment_method=pm_card_visa", 400, "", "return_url"},
 		{"POST", "/v1/payment_intents/" + id, "amount=20", 400, "amount_too_small", "amount"},
 		{"POST", "/v1/payment_intents/" + id, "currency=usd", 400, "parameter_unknown", "currency"},
+		{"DELETE", "/v1/customers/" + b.customer() + "?expand[]=default_source", "", 400, "parameter_unknown", "expand"},
 	} {
 		r := b.send(c.method, c.path, c.form)
 		require.Equal(t, c.status, r.status, "%s %s: %s", c.method, c.path, r.text)

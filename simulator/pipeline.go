@@ -51,8 +51,10 @@ func (c *call) run() answer {
 	panic("the pipeline ended without an answer: execute always has one")
 }
 
-// validate finds the route and checks everything that needs no execution. What it refuses is not stored, so that the
-// same key may be used again with better parameters.
+// validate finds the route and checks the form, and that what it names has existed once. What can come and go, a customer
+// or a webhook endpoint, is left to the operation: a stored answer must be replayed whatever has become of it since, and a
+// call that waits on its way must not act on what is gone when it arrives. What is refused is not stored, so that the same
+// key may be used again with better parameters.
 func (c *call) validate() *answer {
 	problem := c.formProblem
 	if problem == nil {
@@ -129,8 +131,8 @@ func (c *call) execute() *answer {
 	}
 	e.requestID, e.bank = c.requestID, c.bank
 	body, problem := c.operation.run(e)
-	if c.past != nil {
-		e.change = change{} // what is read from the past changes nothing now
+	if c.past != nil || problem != nil && problem.parameters {
+		e.change = change{} // what is read from the past changes nothing now, and what was asked wrongly never does
 	}
 	if len(e.change.Events) > 0 {
 		w.post.answering[c.requestID] = &answering{}
@@ -140,7 +142,7 @@ func (c *call) execute() *answer {
 	if problem != nil {
 		a = errorAnswer(problem)
 	}
-	a.store = true
+	a.store = problem == nil || !problem.parameters
 	reading := c.request.Method == http.MethodGet
 	c.arrival.Executed = !reading && (problem == nil || problem.status == http.StatusPaymentRequired)
 	if replaced := c.strike(afterEffect); replaced != nil {

@@ -61,7 +61,7 @@ func (e *effect) giveBack(c charge, order refundOrder) (refund, *apiError) {
 		e.later(refundDelay, jobBankAnswersRefund, r.ID)
 	}
 	e.setRefunded(c, c.AmountRefunded+amount)
-	e.announce("refund.created", r, nil)
+	e.announceRefund("refund.created", r, nil)
 	return r, nil
 }
 
@@ -83,7 +83,7 @@ func (e *effect) setRefunded(c charge, amount int64) {
 	c.AmountRefunded = amount
 	e.putCharge(c)
 	if grows {
-		e.announce("charge.refunded", c, before)
+		e.announceRefund("charge.refunded", c, before)
 	}
 }
 
@@ -107,7 +107,7 @@ func (e *effect) refundSucceeds(r refund) refund {
 	before := map[string]any{"balance_transaction": nil, "status": r.Status}
 	r = e.payBack(r)
 	e.putRefund(r)
-	e.announceRefund(r, before)
+	e.announceChanged(r, before)
 	return r
 }
 
@@ -123,15 +123,15 @@ func (e *effect) refundFails(r refund, reason string) refund {
 	e.putRefund(r)
 	c, _ := e.charge(r.Charge.id)
 	e.setRefunded(c, c.AmountRefunded-r.Amount)
-	e.announceRefund(r, before)
-	e.announce("refund.failed", r, before)
+	e.announceChanged(r, before)
+	e.announceRefund("refund.failed", r, before)
 	return r
 }
 
-// announceRefund tells of a refund that has changed, in both families of events.
-func (e *effect) announceRefund(r refund, before map[string]any) {
-	e.announce("charge.refund.updated", r, before)
-	e.announce("refund.updated", r, before)
+// announceChanged tells of a refund that has changed, in both families of events.
+func (e *effect) announceChanged(r refund, before map[string]any) {
+	e.announceRefund("charge.refund.updated", r, before)
+	e.announceRefund("refund.updated", r, before)
 }
 
 // decideRefund is the bank's word when a person or a test gives it.

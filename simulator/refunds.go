@@ -100,7 +100,7 @@ func prepareUpdateRefund(c *call) (operation, *apiError) {
 		before := map[string]any{"metadata": r.Metadata}
 		r.Metadata = merged
 		e.putRefund(r)
-		e.announceRefund(r, before)
+		e.announceChanged(r, before)
 		return r, nil
 	})
 }

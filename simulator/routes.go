@@ -9,7 +9,8 @@ import (
 type operation struct {
 	object string        // the id that is locked while it runs, "" for none
 	takes  time.Duration // real time that it waits for the bank, holding its object
-	// run does the work on an effect. Its answer is stored under the idempotency key, errors included.
+	// run does the work on an effect. Its answer is stored under the idempotency key, errors included but for those of
+	// the parameters.
 	run func(*effect) (any, *apiError)
 }
 

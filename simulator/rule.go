@@ -3,6 +3,7 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ func readRule(text []byte) (rule, error) {
 		return r, err
 	}
 	r.Hits = 0
+	r.Match.Method = strings.ToUpper(r.Match.Method)
 	return r, r.check()
 }
 
@@ -50,6 +52,12 @@ func readRule(text []byte) (rule, error) {
 func (r rule) check() error {
 	if r.Fault.Name == "" {
 		return fmt.Errorf("rule: no fault")
+	}
+	if r.ID != "" && !isSegment(r.ID) {
+		return fmt.Errorf("rule: the id %q could not be named in a path", r.ID)
+	}
+	if !slices.Contains([]string{"", http.MethodGet, http.MethodPost, http.MethodDelete}, r.Match.Method) {
+		return fmt.Errorf("rule: no request has the method %q", r.Match.Method)
 	}
 	if p := r.Match.Probability; p != nil && !(*p >= 0 && *p <= 1) {
 		return fmt.Errorf("rule: probability %v is not between 0 and 1", *p)
@@ -113,15 +121,22 @@ func (w *world) ruleIndex(id string) int {
 	return slices.IndexFunc(w.rules, func(r rule) bool { return r.ID == id })
 }
 
-// dropRules removes one rule, or all of them for an empty id; false when there is no such rule.
-func (w *world) dropRules(id string) (bool, error) {
+// dropRule removes a rule; false when there is none of that id.
+func (w *world) dropRule(id string) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	next := slices.DeleteFunc(slices.Clone(w.rules), func(r rule) bool { return id == "" || r.ID == id })
-	if id != "" && len(next) == len(w.rules) {
+	n := w.ruleIndex(id)
+	if n < 0 {
 		return false, nil
 	}
+	next := slices.Delete(slices.Clone(w.rules), n, n+1)
 	return true, w.commit(change{Rules: &next})
+}
+
+func (w *world) dropRules() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.commit(change{Rules: &[]rule{}})
 }
 
 func (w *world) listRules() []rule {

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"container/heap"
-	"strings"
 	"time"
 )
 
@@ -12,6 +11,7 @@ type job string
 const (
 	jobBook                job = "book"                 // on a charge
 	jobExpireAuthorization job = "expire authorization" // on a payment intent
+	jobSettle              job = "settle"               // on a payment intent
 	jobBankAnswersRefund   job = "bank answers refund"
 	jobDispute             job = "dispute" // on a charge
 	jobDisputeDue          job = "dispute is due"
@@ -26,6 +26,7 @@ const (
 var jobs = map[job]func(e *effect, id string){
 	jobBook:                (*effect).bookLater,
 	jobExpireAuthorization: (*effect).expireAuthorization,
+	jobSettle:              (*effect).settleLater,
 	jobBankAnswersRefund:   (*effect).bankAnswersRefund,
 	jobDispute:             (*effect).plannedDispute,
 	jobDisputeDue:          (*effect).disputeIsDue,
@@ -126,8 +127,7 @@ func (w *world) perform(t task) {
 		w.delayed[t.Object] = append(w.delayed[t.Object], t)
 		return
 	}
-	// Its ids come from what it is and not from how many came before, which may be in another order in the next run.
-	e := newEffect(w, strings.Join([]string{"job", string(t.Job), t.Object, t.Due.Format(time.RFC3339Nano)}, " "), "")
+	e := newEffect(w, cause("job", string(t.Job), t.Object), "")
 	jobs[t.Job](e, t.Object)
 	e.change.TasksDone = []int{t.N}
 	if err := w.commit(e.change); err != nil {

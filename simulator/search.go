@@ -12,13 +12,16 @@ import (
 // takes its silence for a proof.
 const searchLag = 10 * time.Second
 
+// searchReach is how far back the index goes: as far as the fault that makes a search stale can ask for in milliseconds.
+const searchReach = maxFaultWait + searchLag
+
 // searchIndex keeps, of every payment intent, the versions that a search can still see or will see, oldest first.
 type searchIndex map[string][]intent
 
 // put adds a version, and forgets those that no search can see any more.
 func (x searchIndex) put(i intent) {
 	versions := x[i.ID]
-	known := i.ChangedAt.Add(-searchLag)
+	known := i.ChangedAt.Add(-searchReach)
 	for len(versions) > 1 && !versions[1].ChangedAt.After(known) {
 		versions = versions[1:]
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // Options are the settings of a simulator. The zero value is a simulator in memory.
@@ -25,11 +26,15 @@ type Options struct {
 	// PublicURL is the simulator's own address as a browser reaches it, for example http://127.0.0.1:12110; the pages
 	// where a buyer authenticates are below it. "" takes the Host of the request that asks.
 	PublicURL string
+	// WebhooksAnywhere lets webhooks be sent to any https address. Otherwise they stay on this machine: who can reach the
+	// simulator could make it post to whatever its network can reach.
+	WebhooksAnywhere bool
 }
 
 // Simulator is a simulated Stripe: one root world and any number of isolated ones.
 type Simulator struct {
 	publicURL string
+	anywhere  bool // see Options.WebhooksAnywhere
 	now       func() time.Time
 	log       *slog.Logger
 	disk      *dataFile // nil: memory only
@@ -43,6 +48,7 @@ type Simulator struct {
 // anywhere but in its last line, or is in use by another simulator.
 func New(o Options) (*Simulator, error) {
 	s := &Simulator{publicURL: strings.TrimSuffix(o.PublicURL, "/"), now: o.Now, log: o.Log, worlds: map[string]*world{}, courier: newCourier()}
+	s.anywhere = o.WebhooksAnywhere
 	if s.now == nil {
 		s.now = time.Now //nolint:forbidigo // the default of what comes in from outside
 	}
@@ -76,7 +82,7 @@ func New(o Options) (*Simulator, error) {
 // restore applies one line of the data file.
 func (s *Simulator) restore(c change) error {
 	if c.Begin != nil {
-		s.worlds[c.World] = newWorld(c.World, c.Begin.Seed, s.now, s.log, nil, s.courier)
+		s.worlds[c.World] = s.newWorld(c.World, c.Begin.Seed, nil)
 	}
 	w := s.worlds[c.World]
 	if w == nil {
@@ -99,9 +105,15 @@ func (s *Simulator) snapshot(yield func(change) bool) {
 	}
 }
 
+func (s *Simulator) newWorld(name string, with seed, disk *dataFile) *world {
+	w := newWorld(name, with, s.now, s.log, disk, s.courier)
+	w.anywhere = s.anywhere
+	return w
+}
+
 // begin starts an empty world under a name. The caller holds mu, or is the only user.
 func (s *Simulator) begin(name string, with seed) error {
-	w := newWorld(name, with, s.now, s.log, s.disk, s.courier)
+	w := s.newWorld(name, with, s.disk)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.commit(change{Begin: &beginning{with}}); err != nil {
@@ -112,10 +124,14 @@ func (s *Simulator) begin(name string, with seed) error {
 	return nil
 }
 
-// world returns the world of a name, new if need be.
-func (s *Simulator) world(name string) (*world, error) {
+// world returns the world of a name, new if need be. One that is only looked at is not kept: whoever tries out names
+// would fill memory and disk with empty worlds.
+func (s *Simulator) world(name string, onlyLook bool) (*world, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.worlds[name] == nil && onlyLook && !s.worlds[""].ended() {
+		return s.newWorld(name, s.worlds[""].seed.derive(name), nil), nil
+	}
 	if s.worlds[name] == nil {
 		if err := s.begin(name, s.worlds[""].seed.derive(name)); err != nil {
 			return nil, err
@@ -132,12 +148,18 @@ func (s *Simulator) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 var worldName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 func (s *Simulator) serve(rw http.ResponseWriter, r *http.Request) {
+	// Calls are held and the clock is advanced for as long as a test wants: a server's limit would cut the answer off.
+	_ = http.NewResponseController(rw).SetWriteDeadline(time.Time{}) //nolint:errcheck // what has no deadline needs none cleared
 	name, prefix, path := "", "", r.URL.Path
+	if !utf8.ValidString(path) { // no object has such an id, and the journal could not keep it
+		http.NotFound(rw, r)
+		return
+	}
 	if rest, ok := strings.CutPrefix(path, "/scn/"); ok {
 		var tail string
 		name, tail, _ = strings.Cut(rest, "/")
 		prefix, path = "/scn/"+name, "/"+tail
-		if !worldName.MatchString(name) {
+		if !worldName.MatchString(name) || name == "." || name == ".." { // which clients take out of a path
 			http.NotFound(rw, r)
 			return
 		}
@@ -147,7 +169,8 @@ func (s *Simulator) serve(rw http.ResponseWriter, r *http.Request) {
 		http.NotFound(rw, r)
 		return
 	}
-	w, err := s.world(name)
+	// Who waits in a world expects something to happen in it.
+	w, err := s.world(name, r.Method == http.MethodGet && !r.URL.Query().Has("wait"))
 	if err != nil {
 		s.log.Error("begin world", "error", err)
 		http.Error(rw, "the simulator cannot keep its memory", http.StatusInternalServerError)

@@ -36,7 +36,7 @@ func TestEveryMoveInEveryState(t *testing.T) {
 		}},
 		{"change the card", "", "payment_method=pm_card_amex", map[string]string{
 			"requires_payment_method": "requires_confirmation", "requires_confirmation": "requires_confirmation",
-			"requires_action": "requires_confirmation",
+			"requires_action": "requires_confirmation", "requires_capture": "requires_capture",
 		}},
 		{"change the metadata", "", "metadata[a]=b", map[string]string{
 			"requires_payment_method": "requires_payment_method", "requires_confirmation": "requires_confirmation",

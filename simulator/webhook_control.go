@@ -18,7 +18,11 @@ func (c *control) showSettings() answer {
 
 // changeSettings changes those that the body names.
 func (c *control) changeSettings() answer {
-	return c.alterSettings(func(s *settings) error { return c.body(s) })
+	text, err := c.text() // before the world is locked: a client may take as long as it likes to send it
+	if err != nil {
+		return c.refuse(http.StatusBadRequest, "%v", err)
+	}
+	return c.alterSettings(func(s *settings) error { return readJSON(text, s) })
 }
 
 func (c *control) pauseWebhooks() answer {
@@ -136,7 +140,7 @@ func (c *control) rollSecret() answer {
 	if err != nil || period < 0 {
 		return c.refuse(http.StatusBadRequest, "expires_in: %q is not a duration like 24h", ask.ExpiresIn)
 	}
-	return c.happens(func(e *effect) (any, *apiError) {
+	return c.happens(cause("roll secret", c.id), func(e *effect) (any, *apiError) {
 		t, ok := e.endpoint(c.id)
 		if !ok || t.Deleted {
 			return nil, missingInPath("webhook_endpoint", "webhook endpoint", c.id)

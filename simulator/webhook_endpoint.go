@@ -99,14 +99,17 @@ func (e *effect) roll(t endpoint, oldOnesFor time.Duration) (endpoint, string) {
 // makes, as a real account's do.
 var eventType = regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9_]+)+$`)
 
-// checkWebhookURL refuses an address that nothing should be delivered to. Plain http is for this machine only.
-func checkWebhookURL(text string) *apiError {
+// checkWebhookURL refuses an address that nothing should be delivered to. Plain http is for this machine only, and https is
+// too unless a setting allows it anywhere.
+func checkWebhookURL(text string, anywhere bool) *apiError {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https":
 		return invalid("url", "url_invalid", "Invalid URL: a webhook endpoint has an address like https://shop.example/webhooks.")
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
 		return invalid("url", "url_invalid", "Invalid URL: plain http is for loopback addresses only; use https.")
+	case !anywhere && !isLoopback(u.Hostname()):
+		return invalid("url", "url_invalid", "Invalid URL: this simulator sends webhooks to loopback addresses only.")
 	default:
 		return nil
 	}

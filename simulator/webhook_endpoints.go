@@ -1,5 +1,7 @@
 package simulator
 
+import "net/http"
+
 // endpointFields are the parameters of a webhook endpoint; nil leaves the field alone.
 type endpointFields struct {
 	url         string
@@ -9,10 +11,11 @@ type endpointFields struct {
 	metadata    metadataChange
 }
 
-func readEndpointFields(p *params) endpointFields {
+func readEndpointFields(c *call) endpointFields {
+	p := c.params
 	f := endpointFields{url: p.text("url"), metadata: p.metadata()}
 	if f.url != "" {
-		if problem := checkWebhookURL(f.url); problem != nil {
+		if problem := checkWebhookURL(f.url, c.world.anywhere); problem != nil {
 			p.fail(problem)
 		}
 	}
@@ -61,7 +64,7 @@ func prepareCreateEndpoint(c *call) (operation, *apiError) {
 	p := c.params
 	p.require("enabled_events")
 	p.require("url")
-	fields := readEndpointFields(p)
+	fields := readEndpointFields(c)
 	version := p.text("api_version")
 	if version != "" && version != apiVersion {
 		p.fail(invalid("api_version", "", "The simulator renders events in version %s only.", apiVersion))
@@ -105,18 +108,16 @@ func (e *effect) endpointCount() int {
 
 // onEndpoint makes an operation that holds the endpoint of the path while it runs.
 func (c *call) onEndpoint(run func(*effect, endpoint) (any, *apiError)) (operation, *apiError) {
-	c.params.expand("webhook_endpoint", "")
+	if c.request.Method != http.MethodDelete { // of what is gone nothing can be shown
+		c.params.expand("webhook_endpoint", "")
+	}
 	if problem := c.params.done(); problem != nil {
 		return operation{}, problem
 	}
-	missing := missingInPath("webhook_endpoint", "webhook endpoint", c.id)
-	if t, ok := c.world.endpoints.get(c.id); !ok || t.Deleted {
-		return operation{}, missing
-	}
 	return operation{object: c.id, run: func(e *effect) (any, *apiError) {
-		t, _ := e.endpoint(c.id)
-		if t.Deleted { // while the call was on its way
-			return nil, missing
+		t, ok := e.endpoint(c.id)
+		if !ok || t.Deleted {
+			return nil, missingInPath("webhook_endpoint", "webhook endpoint", c.id)
 		}
 		return run(e, t)
 	}}, nil
@@ -131,7 +132,7 @@ func prepareGetEndpoint(c *call) (operation, *apiError) {
 
 // prepareUpdateEndpoint serves POST /v1/webhook_endpoints/{id}.
 func prepareUpdateEndpoint(c *call) (operation, *apiError) {
-	fields := readEndpointFields(c.params)
+	fields := readEndpointFields(c)
 	if disabled, given := c.params.boolean("disabled"); given {
 		fields.disabled = &disabled
 	}

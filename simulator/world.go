@@ -24,6 +24,8 @@ type world struct {
 	courier *http.Client  // sends deliveries
 	closed  chan struct{} // closed when the world ends, which sets waiting calls free
 
+	anywhere bool // webhooks may be sent to other machines
+
 	moving sync.Mutex // held by who moves the clock; taken before mu
 	mu     sync.Mutex
 	clock  clock
@@ -45,10 +47,8 @@ type world struct {
 	records map[string]record // by idempotency key
 	journal []Arrival         // line n is at n-1
 
-	arrivals  map[arrivalKind]int // how many of each kind arrived
-	succeeded map[string][]string // reference to the intents that succeeded for it, see watch
-	paidBack  map[string][]string // refund reference to the refunds made for it, see watchRefund
-	alarms    []string
+	arrivals map[arrivalKind]int // how many of each kind arrived
+	watched  watched
 
 	searchable searchIndex
 
@@ -82,8 +82,8 @@ func newWorld(name string, s seed, real func() time.Time, log *slog.Logger, disk
 		payouts: newTable[payout](), accounts: newTable[account](), searchable: searchIndex{},
 
 		records: map[string]record{}, arrivals: map[arrivalKind]int{}, announced: map[eventKind]int{},
-		succeeded: map[string][]string{}, paidBack: map[string][]string{},
-		tasks: map[int]task{}, delayed: map[string][]task{},
+		watched: watched{Succeeded: map[string][]string{}, PaidBack: map[string][]string{}},
+		tasks:   map[int]task{}, delayed: map[string][]task{},
 		running: map[string]question{}, busy: map[string]bool{}, barriers: map[string]*barrier{},
 	}
 }
@@ -104,10 +104,12 @@ type change struct {
 	Accounts   []account     `json:"accounts,omitempty"`
 	Settings   *settings     `json:"settings,omitempty"`
 	Events     []event       `json:"events,omitempty"`
+	EventsGone []eventCount  `json:"events_gone,omitempty"`
 	Endpoints  []endpoint    `json:"endpoints,omitempty"`
 	Deliveries []delivery    `json:"deliveries,omitempty"`
 	Rules      *[]rule       `json:"rules,omitempty"`
 	Profile    *profile      `json:"profile,omitempty"`
+	Watched    *watched      `json:"watched,omitempty"`
 	Forgotten  []string      `json:"forgotten,omitempty"` // idempotency keys that were pruned early
 	Hits       []string      `json:"hits,omitempty"`      // ids of rules
 	Records    []record      `json:"records,omitempty"`
@@ -151,9 +153,9 @@ func (w *world) commit(c change) error {
 			return err
 		}
 	}
-	known := len(w.alarms)
+	known := len(w.watched.Alarms)
 	w.apply(c)
-	for _, alarm := range w.alarms[known:] {
+	for _, alarm := range w.watched.Alarms[known:] {
 		w.log.Error("money taken twice", "world", w.name, "alarm", alarm)
 	}
 	w.wake()
@@ -182,6 +184,9 @@ func (w *world) apply(c change) {
 		w.methods.put(m)
 	}
 	w.applyMoney(c)
+	if c.Watched != nil {
+		w.watched = c.Watched.clone()
+	}
 	w.applyEvents(c)
 	w.applyRules(c)
 	for _, t := range c.Tasks {
@@ -214,28 +219,38 @@ func (w *world) note(a Arrival) {
 	w.arrivals[a.kind()]++
 }
 
-// moveIntent does to an intent what no API call asked for: a step of the buyer or the bank. It respects the object's
-// lock.
-func (w *world) moveIntent(id, baseURL string, run func(*effect, intent) (intent, *apiError)) (intent, *apiError) {
+// step is something that the buyer or the bank does to an intent; how it ends is a word of the control interface.
+type step struct {
+	name string
+	run  func(e *effect, i intent, outcome string) (intent, *apiError)
+}
+
+var (
+	stepAuthenticate = step{"authenticate", (*effect).authenticate}
+	stepSettle       = step{"settle", (*effect).settle}
+)
+
+// moveIntent does to an intent what no API call asked for. It respects the object's lock. before is the intent as it was.
+func (w *world) moveIntent(id, baseURL string, s step, outcome string) (i, before intent, problem *apiError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.busy[id] {
-		return intent{}, lockTimeout()
+		return intent{}, intent{}, lockTimeout()
 	}
-	e := newEffect(w, "", baseURL)
-	i, ok := e.intent(id)
+	e := newEffect(w, cause(s.name, outcome, id), baseURL)
+	before, ok := e.intent(id)
 	if !ok {
-		return intent{}, missingInPath("intent", "payment_intent", id)
+		return intent{}, intent{}, missingInPath("intent", "payment_intent", id)
 	}
-	i, problem := run(e, i)
+	i, problem = s.run(e, before, outcome)
 	if problem != nil {
-		return i, problem
+		return i, before, problem
 	}
 	if err := w.commit(e.change); err != nil {
 		w.log.Error("commit", "world", w.name, "payment_intent", id, "error", err)
-		return intent{}, internalError("The simulator could not keep the change.")
+		return intent{}, before, internalError("The simulator could not keep the change.")
 	}
-	return i, nil
+	return i, before, nil
 }
 
 // end sets every waiting call free and refuses every later commit.
@@ -269,6 +284,8 @@ func (w *world) snapshot(yield func(change) bool) {
 		}
 	}
 	changes = slices.AppendSeq(changes, w.snapshotMoney)
+	seen := w.watched.clone()
+	changes = append(changes, change{Watched: &seen}) // after the objects, whose last versions would tell another story
 	changes = slices.AppendSeq(changes, w.snapshotEvents)
 	for _, n := range slices.Sorted(maps.Keys(w.tasks)) {
 		changes = append(changes, change{Tasks: []task{w.tasks[n]}})

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,22 +89,42 @@ func (a *app) simulator() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			listener, err := listen(c.SimAddr, "PAYONCE_SIM_ADDR")
+			listener, err := listenSimulator(c)
 			if err != nil {
 				return err
 			}
-			sim, err := simulator.New(simulator.Options{Seed: seed, Data: data, Now: time.Now, Log: log})
+			sim, err := simulator.New(simulator.Options{Seed: seed, Data: data, Now: time.Now, Log: log, WebhooksAnywhere: c.SimPublic})
 			if err != nil {
 				return err
 			}
 			defer sim.Close() //nolint:errcheck // the process ends
 			fmt.Fprintf(a.out, "simulator: http://%s/_sim\n", listener.Addr())
-			return serveUntil(cmd.Context(), newServer(c, sim.Handler()), listener, stopping{limit: time.Second}, log)
+			return serveUntil(cmd.Context(), newServer(c, simulatorHandler(c, sim)), listener, stopping{limit: time.Second}, log)
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "file that keeps its memory; without it, it forgets everything when it stops")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of ids and faults")
 	return cmd
+}
+
+// listenSimulator opens the simulator's address. Only a process that listens there asks whether it may: in a container the
+// address is set for all of them.
+func listenSimulator(c config) (net.Listener, error) {
+	if host, _, err := net.SplitHostPort(c.SimAddr); err == nil && !loopback(host) && !c.SimPublic {
+		return nil, fmt.Errorf("%w: PAYONCE_SIM_ADDR: is reached by other machines, and the simulator obeys everybody; set PAYONCE_SIM_PUBLIC=true if a network of yours keeps them away", errUsage)
+	}
+	return listen(c.SimAddr, "PAYONCE_SIM_ADDR")
+}
+
+// simulatorHandler keeps the simulator's controls to its own name, like the admin listener: see newAdmin.
+func simulatorHandler(c config, sim *simulator.Simulator) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/v1/") && !c.SimPublic && !loopback(hostOf(r)) {
+			http.Error(w, "the simulator is served under its own name only", http.StatusMisdirectedRequest)
+			return
+		}
+		sim.Handler().ServeHTTP(w, r)
+	})
 }
 
 func (a *app) health() *cobra.Command {

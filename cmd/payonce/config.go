@@ -39,6 +39,7 @@ type config struct {
 	DatabaseURL secret `env:"DATABASE_URL" help:"PostgreSQL address; unset in demo: a private server is started"`
 	Addr        string `env:"PAYONCE_ADDR" envDefault:"127.0.0.1:8080" help:"public address of shop and API"`
 	SimAddr     string `env:"PAYONCE_SIM_ADDR" envDefault:"127.0.0.1:12110" help:"address of the Stripe simulator"`
+	SimPublic   bool   `env:"PAYONCE_SIM_PUBLIC" envDefault:"false" help:"allow an address for it that other machines reach, any name in requests, and webhooks to other machines; it is not protected"`
 
 	StripeKey           secret `env:"STRIPE_SECRET_KEY" help:"secret key of a Stripe account; unset in demo: the simulator is used"`
 	StripePublishable   string `env:"STRIPE_PUBLISHABLE_KEY" help:"publishable key of the same account"`

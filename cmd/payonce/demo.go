@@ -103,7 +103,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 	}
 	simulated := d.config.StripeKey == ""
 	if simulated {
-		if d.sim, err = listen(d.config.SimAddr, "PAYONCE_SIM_ADDR"); err != nil {
+		if d.sim, err = listenSimulator(d.config); err != nil {
 			return err
 		}
 		d.config.SimAddr = d.sim.Addr().String()
@@ -172,13 +172,13 @@ func (d *demo) startSimulator(ctx context.Context, cancel context.CancelCauseFun
 		return fmt.Errorf("folder of the simulator's memory: %w", err)
 	}
 	// A new memory starts with a new seed: with the old one it would give out the ids that the database already knows.
-	sim, err := simulator.New(simulator.Options{Seed: rand.Uint64(), Data: d.simulatorData(), Now: time.Now, Log: d.log}) //nolint:gosec // ids of a simulator are no secrets
+	sim, err := simulator.New(simulator.Options{Seed: rand.Uint64(), Data: d.simulatorData(), Now: time.Now, Log: d.log, WebhooksAnywhere: d.config.SimPublic}) //nolint:gosec // ids of a simulator are no secrets
 	if err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
 	d.onStop(func(context.Context) error { return sim.Close() })
 	d.goServe(ctx, cancel, func(until context.Context) error {
-		return serveUntil(until, newServer(d.config, sim.Handler()), d.sim, stopping{limit: time.Second}, d.log)
+		return serveUntil(until, newServer(d.config, simulatorHandler(d.config, sim)), d.sim, stopping{limit: time.Second}, d.log)
 	})
 	return nil
 }

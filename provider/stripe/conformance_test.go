@@ -15,6 +15,7 @@ import (
 	"payonce/provider/providertest"
 	"payonce/provider/stripe"
 	"payonce/simulator"
+	"payonce/simulator/stripemocktest"
 )
 
 func TestConformance(t *testing.T) {
@@ -42,7 +43,7 @@ func TestConformance_BehindTheEdge(t *testing.T) {
 func openAccount(t *testing.T) providertest.Account {
 	sim, err := simulator.New(simulator.Options{Seed: 1})
 	require.NoError(t, err)
-	hs := httptest.NewServer(sim.Handler())
+	hs := httptest.NewServer(stripemocktest.Watch(t, sim.Handler()))
 	t.Cleanup(func() {
 		require.NoError(t, sim.Close()) // first, so that a call that still waits at a barrier does not keep the server open
 		hs.Close()

@@ -16,6 +16,7 @@ import (
 
 	"payonce/provider"
 	"payonce/simulator"
+	"payonce/simulator/stripemocktest"
 )
 
 const secret, oldSecret = "whsec_new", "whsec_old"
@@ -202,7 +203,7 @@ func TestVerifyEvent_DeliveredBySimulator(t *testing.T) {
 	}))
 	sim, err := simulator.New(simulator.Options{Seed: 1})
 	require.NoError(t, err)
-	hs := httptest.NewServer(sim.Handler())
+	hs := httptest.NewServer(stripemocktest.Watch(t, sim.Handler()))
 	t.Cleanup(func() { require.NoError(t, sim.Close()); hs.Close(); receiver.Close() })
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, hs.URL+"/v1/webhook_endpoints",
 		strings.NewReader("enabled_events[]=payment_intent.created&url="+receiver.URL))
