@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"regexp"
@@ -90,6 +91,16 @@ func keyed[T any](c echo.Context, build func(*sj.Object) T) (payment.Request, T,
 	return payment.Request{
 		MerchantID: callerOf(c).MerchantID, Key: key, RequestID: requestIDOf(c), Wait: preferredWait(c.Request().Header.Values("Prefer")),
 	}, command, err
+}
+
+// withoutBody lets a request that has none stand for the empty object. It is for operations all of whose members may be
+// left out.
+func withoutBody(c echo.Context) {
+	r := c.Request()
+	if r.ContentLength == 0 && len(r.TransferEncoding) == 0 && r.Header.Get("Content-Type") == "" {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), int64(len("{}"))
+		r.Header.Set("Content-Type", echo.MIMEApplicationJSON)
+	}
 }
 
 // idempotencyKey reads the header, which must be there exactly once.

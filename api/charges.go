@@ -32,6 +32,7 @@ func (a *API) captureCharge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	withoutBody(c)
 	request, command, err := keyed(c, func(o *sj.Object) payment.CaptureCharge { return captureCommand(o, charge) })
 	if err != nil {
 		return err
@@ -48,6 +49,7 @@ func (a *API) cancelCharge(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	withoutBody(c)
 	request, command, err := keyed(c, func(o *sj.Object) payment.CancelCharge { return cancelCommand(o, charge) })
 	if err != nil {
 		return err

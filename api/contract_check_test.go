@@ -181,7 +181,7 @@ func (c *contract) checkRequest(path, op place, x exchange) (problems []string) 
 			problems = append(problems, "the query parameter "+name+" is not described")
 		}
 	}
-	if body := op.member("requestBody"); body.exists() {
+	if body := op.member("requestBody"); body.exists() && (len(x.sent) > 0 || body.member("required").value == true) {
 		problems = append(problems, c.checkJSON(body.member("content").member("application/json").member("schema"), x.sent, "the body of the request")...)
 	}
 	return problems

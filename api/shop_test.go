@@ -246,6 +246,11 @@ func TestCapture_HeldMoneyIsTakenOnceOrLetGo(t *testing.T) {
 	b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-b", `{}`).problem(http.StatusConflict, "charge-not-capturable")
 	b.post(alpha, "/v1/charges/"+charge+"/cancel", "cancel-b", `{}`).problem(http.StatusConflict, "order-already-paid")
 
+	_, charge = held("c")
+	whole := b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-d", "")
+	require.Equal(t, http.StatusOK, whole.status, whole.body)
+	require.Equal(t, whole.body, b.post(alpha, "/v1/charges/"+charge+"/capture", "capture-d", `{"amount":3998}`).body, "left out is all")
+
 	_, charge = held("b")
 	let := b.post(alpha, "/v1/charges/"+charge+"/cancel", "cancel-c", `{"reason":"changed her mind"}`)
 	require.Equal(t, http.StatusOK, let.status, let.body)

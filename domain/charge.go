@@ -149,9 +149,10 @@ func (c Charge) Shown() ChargeStatus {
 	return c.Status
 }
 
-// Undecided reports whether the charge's outcome is not proved yet and does not wait for anybody but the provider.
+// Undecided reports whether the charge's outcome, or that of what was asked of it, is not proved yet and does not wait for
+// anybody but the provider.
 func (c Charge) Undecided() bool {
-	return c.Status == ChargeCreated || c.Status == ChargeUnknown || c.Status == ChargeProcessing
+	return c.Status == ChargeCreated || c.Status == ChargeUnknown || c.Status == ChargeProcessing || c.Asked != nil
 }
 
 // MarshalJSON adds the object name that every object of the API carries.

@@ -40,6 +40,13 @@ type captureParams struct {
 
 // CaptureCharge takes what is held for a charge, all or a part of it, once.
 func (s *Service) CaptureCharge(ctx context.Context, req Request, cmd CaptureCharge) (Reply, error) {
+	if cmd.Amount == nil { // the default must be known before the fingerprint is taken: with and without it, the command is the same
+		charge, err := s.Store.Charge(ctx, req.MerchantID, cmd.ChargeID)
+		if err != nil {
+			return Reply{}, err
+		}
+		cmd.Amount = &charge.Amount
+	}
 	claim, intent, err := s.claim(req, domain.OpChargesCapture, cmd)
 	if err != nil {
 		return Reply{}, err
@@ -52,10 +59,7 @@ func (s *Service) CaptureCharge(ctx context.Context, req Request, cmd CaptureCha
 		if err := charge.Capturable(); err != nil {
 			return Result{}, "", err
 		}
-		amount := charge.Amount
-		if cmd.Amount != nil {
-			amount = *cmd.Amount
-		}
+		amount := *cmd.Amount
 		if amount > charge.Amount {
 			return Result{}, "", invalid("/amount", "is more than the %d that are held", charge.Amount)
 		}
@@ -152,7 +156,6 @@ func (r *run) capture(ctx context.Context, charge domain.Charge) (step, error) {
 	if err != nil {
 		return step{}, err
 	}
-	var before evidence
 	if r.resumed {
 		found, looked, err := r.lookUp(ctx, charge)
 		if err != nil {
@@ -173,16 +176,21 @@ func (r *run) capture(ctx context.Context, charge domain.Charge) (step, error) {
 		return step{}, fmt.Errorf("params of %s: %w", call.ProviderKey, err)
 	}
 	result := r.Provider.CaptureIntent(ctx, call.ProviderKey, *charge.ProviderReference, params.Amount)
-	before = append(before, r.answered(ctx, call, result)...)
-	refused := result.Outcome == provider.Rejected && !refusesUs(result) && !r.resumed
-	if result.Intent == nil || result.Outcome != provider.Succeeded {
-		found, looked, err := r.lookUp(ctx, charge)
-		if err != nil {
+	answered := r.answered(ctx, call, result)
+	found := asNews(result)
+	if result.Intent == nil {
+		var looked evidence
+		if found, looked, err = r.lookUp(ctx, charge); err != nil {
 			return step{}, err
 		}
-		before, result = append(before, looked...), found
+		answered = append(answered, looked...)
 	}
-	return r.through(ctx, before, saidBy(asNews(result)), refused)
+	held := found.Intent != nil && found.Intent.Status == provider.IntentAuthorized
+	if held && usedUp(result) {
+		return r.nextAttempt(ctx, domain.PointAccepted, charge, call, answered)
+	}
+	refused := held && result.Outcome == provider.Rejected && !refusesUs(result) && !r.resumed
+	return r.through(ctx, answered, saidBy(found), refused)
 }
 
 // captureAgain prepares the capture to be sent once more: with its key, while the provider knows it, and with a new one

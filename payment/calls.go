@@ -12,13 +12,14 @@ import (
 
 // writeCall writes a call down, marked as sent: the transaction that commits it is followed by the sending at once. Its
 // key is the charge's id, the kind and the attempt: stable over every retry, crash and takeover. For calls that move
-// money the attempt rises only after a proved refusal, never after silence.
+// money the attempt rises only when the provider will not execute the key any more, never after silence: see usedUp.
 func (s *Service) writeCall(ctx context.Context, tx *repository.Tx, charge domain.Charge, kind repository.CallKind, attempt int, params any) (repository.ProviderCall, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
 		return repository.ProviderCall{}, fmt.Errorf("encode %s call: %w", kind, err)
 	}
-	call := repository.ProviderCall{MerchantID: charge.MerchantID, ChargeID: charge.ID, Kind: kind, Attempt: attempt, Params: body, SentAt: &tx.Now}
+	call := repository.ProviderCall{MerchantID: charge.MerchantID, ChargeID: charge.ID, Kind: kind, Attempt: attempt, Params: body, SentAt: &tx.Now,
+		Doubted: kind == repository.CallConfirm && attempt > 1}
 	if kind != repository.CallLookup { // a look-up changes nothing, so nothing has to recognise it
 		horizon := tx.Now.Add(s.KeyHorizon)
 		call.ProviderKey, call.HorizonAt = fmt.Sprintf("%s:%s:%d", charge.ID, kind, attempt), &horizon
@@ -54,6 +55,24 @@ func (r *run) sendAgain(ctx context.Context, call repository.ProviderCall) (doub
 		return err
 	})
 	return doubted, err
+}
+
+// usedUp reports whether the provider repeats a failure that it has stored under the key: nothing else will ever come of
+// that key. A new one may be tried, because an intent succeeds once at most; what the old one has done stays in doubt.
+func usedUp(result provider.Result) bool {
+	return result.Outcome == provider.Unknown && result.Replayed
+}
+
+// nextAttempt writes a call down under a new key, with the same parameters.
+func (r *run) nextAttempt(ctx context.Context, from domain.RecoveryPoint, charge domain.Charge, call repository.ProviderCall, before evidence) (step, error) {
+	_, err := r.record(ctx, from, func(ctx context.Context, tx *repository.Tx) error {
+		if err := before.write(ctx, tx); err != nil {
+			return err
+		}
+		_, err := r.writeCall(ctx, tx, charge, call.Kind, call.Attempt+1, json.RawMessage(call.Params))
+		return err
+	})
+	return step{next: from}, err
 }
 
 // evidence is what provider calls came to, to be written down in the transaction that acts on it.

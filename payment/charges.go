@@ -96,8 +96,16 @@ func (r *run) createIntent(ctx context.Context) (step, error) {
 	if err := json.Unmarshal(call.Params, &params); err != nil {
 		return step{}, fmt.Errorf("params of %s: %w", call.ProviderKey, err)
 	}
+	if r.resumed {
+		if _, err := r.sendAgain(ctx, call); err != nil {
+			return step{}, err
+		}
+	}
 	result := r.Provider.CreateIntent(ctx, call.ProviderKey, params)
 	answered := r.answered(ctx, call, result)
+	if usedUp(result) { // an intent that the old key has made is not known, never confirmed, and takes no money
+		return r.nextAttempt(ctx, domain.PointChargeRecorded, charge, call, answered)
+	}
 	if result.Outcome != provider.Succeeded {
 		return r.settle(ctx, domain.PointChargeRecorded, answered, saidBy(result))
 	}
@@ -161,7 +169,7 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 	if err := json.Unmarshal(call.Params, &params); err != nil {
 		return step{}, fmt.Errorf("params of %s: %w", call.ProviderKey, err)
 	}
-	doubted := false
+	doubted := call.Doubted
 	if r.resumed {
 		if doubted, err = r.sendAgain(ctx, call); err != nil {
 			return step{}, err
@@ -188,6 +196,9 @@ func (r *run) confirmIntent(ctx context.Context) (step, error) {
 			return step{}, err
 		}
 		answered = append(answered, looked...)
+		if untouched(found) && usedUp(result) {
+			return r.nextAttempt(ctx, domain.PointIntentRecorded, charge, call, answered)
+		}
 		if !untouched(found) { // an untouched intent leaves the answer as it is: unknown, or refused
 			result = found
 		}

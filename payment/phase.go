@@ -57,10 +57,19 @@ func (s *Service) keyed(ctx context.Context, req Request, claim repository.Claim
 		defer r.releaseOnPanic(ctx)
 		reply, err = r.drive(ctx, point)
 		if errors.Is(err, errLeaseLost) {
-			return Reply{}, one.stillRunning(err)
+			return r.overtaken(ctx, err)
 		}
 		return reply, err
 	})
+}
+
+// overtaken answers a request whose key was taken from it: with what whoever took it has come to, or by asking to come back.
+func (r *run) overtaken(ctx context.Context, cause error) (Reply, error) {
+	record, found, err := r.Store.Key(ctx, r.claim.KeyRef)
+	if err != nil || !found || !record.Finished() {
+		return Reply{}, r.one.stillRunning(cause)
+	}
+	return recall(r.claim, r.intent, record, r.Store.Now())
 }
 
 // begin is the first transaction. It returns the point to drive from, or a reply when the key already has an answer or

@@ -104,7 +104,9 @@ func (s *Service) recoverCharge(ctx context.Context, charge domain.Charge) (sett
 	case domain.PointIntentRecorded:
 		done, err = r.findOut(ctx, charge)
 	case domain.PointAccepted:
-		done, err = r.carryOut(ctx) // it was accepted, so it is carried through
+		var reply Reply
+		reply, err = r.drive(ctx, point) // it was accepted, so it is carried through
+		done.reply = &reply
 	case domain.PointClaimed, domain.PointFinished:
 		return false, fmt.Errorf("key of charge %s cannot be recovered from %s", charge.ID, point)
 	}

@@ -83,9 +83,9 @@ func (r Reader) ProviderCall(ctx context.Context, merchant, charge string, kind 
 // commits it must be followed by the sending.
 func (tx *Tx) InsertProviderCall(ctx context.Context, c ProviderCall) error {
 	_, err := tx.q.ExecContext(ctx, `
-		INSERT INTO provider_calls (merchant_id, charge_id, kind, attempt, provider_key, params, sent_at, horizon_at, written_at)
-		VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9)`,
-		c.MerchantID, c.ChargeID, c.Kind, c.Attempt, c.ProviderKey, c.Params, c.SentAt, c.HorizonAt, tx.Now)
+		INSERT INTO provider_calls (merchant_id, charge_id, kind, attempt, provider_key, params, sent_at, horizon_at, written_at, doubted)
+		VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9, $10)`,
+		c.MerchantID, c.ChargeID, c.Kind, c.Attempt, c.ProviderKey, c.Params, c.SentAt, c.HorizonAt, tx.Now, c.Doubted)
 	if err != nil {
 		return fmt.Errorf("insert provider call %s of %s: %w", c.Kind, c.ChargeID, err)
 	}
@@ -104,13 +104,25 @@ func (tx *Tx) AnswerProviderCall(ctx context.Context, c ProviderCall, a CallAnsw
 	return exactly(1, result, err, fmt.Sprintf("answer of provider call %s of %s", c.Kind, c.ChargeID))
 }
 
-// ReopenProviderCall forgets the answer of a call that is about to be sent again. Unless that answer proved that the
+// ReopenProviderCall puts the answer of a call that is about to be sent again aside. Unless that answer proved that the
 // sending before was not executed, the call is in doubt from now on.
 func (tx *Tx) ReopenProviderCall(ctx context.Context, c ProviderCall) error {
+	_, err := tx.q.ExecContext(ctx, `
+		INSERT INTO provider_sendings (merchant_id, charge_id, kind, attempt, n, sent_at, answered_at, outcome, http_status,
+			request_id, found, failure_code)
+		SELECT merchant_id, charge_id, kind, attempt, 1 + (SELECT count(*) FROM provider_sendings s
+				WHERE (s.merchant_id, s.charge_id, s.kind, s.attempt) = (c.merchant_id, c.charge_id, c.kind, c.attempt)),
+			sent_at, answered_at, outcome, http_status, request_id, found, failure_code
+		FROM provider_calls c
+		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3 AND attempt = $4 AND sent_at IS NOT NULL`,
+		c.MerchantID, c.ChargeID, c.Kind, c.Attempt)
+	if err != nil {
+		return fmt.Errorf("earlier sending of provider call %s of %s: %w", c.Kind, c.ChargeID, err)
+	}
 	result, err := tx.q.ExecContext(ctx, `
 		UPDATE provider_calls
 		SET doubted = doubted OR outcome IS NULL OR outcome NOT IN ('not_sent', 'rejected'),
-			answered_at = NULL, outcome = NULL, http_status = NULL, request_id = NULL, found = NULL, failure_code = NULL, decline_code = NULL
-		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3 AND attempt = $4`, c.MerchantID, c.ChargeID, c.Kind, c.Attempt)
+			sent_at = $5, answered_at = NULL, outcome = NULL, http_status = NULL, request_id = NULL, found = NULL, failure_code = NULL, decline_code = NULL
+		WHERE merchant_id = $1 AND charge_id = $2 AND kind = $3 AND attempt = $4`, c.MerchantID, c.ChargeID, c.Kind, c.Attempt, tx.Now)
 	return exactly(1, result, err, fmt.Sprintf("reopen provider call %s of %s", c.Kind, c.ChargeID))
 }

@@ -28,7 +28,8 @@ func (r Reader) MoneyAtRisk(ctx context.Context) ([]Risk, error) {
 			extract(epoch FROM clock_timestamp() - min(updated_at)) AS seconds
 		FROM charges
 		WHERE look_at IS NOT NULL
-			AND (status IN ('unknown', 'processing') OR status = 'created' AND provider_reference IS NOT NULL)
+			AND (status IN ('unknown', 'processing') OR status = 'created' AND provider_reference IS NOT NULL
+				OR asked_operation = 'charges.capture') -- held, and perhaps taken
 		GROUP BY currency
 		ORDER BY currency`)
 	if err != nil {

@@ -52,6 +52,13 @@ func (r Reader) Timeline(ctx context.Context, merchant, order string) ([]domain.
 		FROM provider_calls p
 		JOIN mine USING (charge_id)
 		WHERE p.merchant_id = $1
+		UNION ALL
+		SELECT s.sent_at, 2, 'provider_call', coalesce(s.outcome, 'open'), s.charge_id, NULL, NULL, NULL, s.http_status,
+			s.kind, s.attempt, p.provider_key, s.request_id, s.found, s.failure_code, s.answered_at
+		FROM provider_sendings s
+		JOIN mine USING (charge_id)
+		JOIN provider_calls p USING (merchant_id, charge_id, kind, attempt)
+		WHERE s.merchant_id = $1
 		ORDER BY at, rank, attempt`, merchant, order)
 	if err != nil {
 		return nil, fmt.Errorf("timeline of %s: %w", order, err)

@@ -141,6 +141,7 @@ func TestWall_TheProductMayDoWhatItDoesAndNoMore(t *testing.T) {
 		"products: " + change,
 		"provider_calls: " + change, // answers come later
 		"provider_pace: " + change,
+		"provider_sendings: " + add, // a history
 		"schema_migrations: " + read,
 		"stock: " + change,
 		"stock_moves: " + add, // a history

@@ -20,6 +20,9 @@ const (
 	providerReserved = 16              // for look-ups and fences
 	providerWait     = 2 * time.Second // for a place, and for a token
 	keptShare        = 0.25            // of the rate, for look-ups and fences
+	// paceDepth is for how long tokens add up that nobody takes. After a quiet time they come at once and the rate is
+	// exceeded by as much for a second: with the usual rate of 80 it stays at Stripe's 100.
+	paceDepth = 250 * time.Millisecond
 )
 
 // newProvider is the provider behind everything that keeps its slowness and our haste from doing harm.
@@ -73,7 +76,7 @@ func (p sharedPace) Take(ctx context.Context, class edge.Class, patience time.Du
 }
 
 func (p sharedPace) take(ctx context.Context, share string, rate float64, patience time.Duration) (wait time.Duration, taken bool, err error) {
-	pace := repository.Pace{Provider: p.provider, Share: share, Interval: time.Duration(float64(time.Second) / rate), Depth: time.Second}
+	pace := repository.Pace{Provider: p.provider, Share: share, Interval: time.Duration(float64(time.Second) / rate), Depth: paceDepth}
 	err = p.store.InTx(ctx, func(tx *repository.Tx) error {
 		wait, taken, err = tx.TakeToken(ctx, pace, patience)
 		return err

@@ -87,6 +87,8 @@ func verdictOn(result provider.Result, caller error) error {
 		return errNoVerdict
 	case result.Outcome != provider.Unknown:
 		return nil
+	case result.Replayed: // a failure of long ago, repeated by a provider that is well
+		return nil
 	case errors.Is(caller, context.Canceled):
 		return errNoVerdict
 	case result.HTTPStatus == 0, result.HTTPStatus >= 500,

@@ -72,7 +72,7 @@ func NewProxy(t testing.TB, db *DB) *Proxy {
 	t.Helper()
 	config, err := pq.NewConfig(db.URL)
 	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // opening a loopback socket does not wait
 	require.NoError(t, err)
 	p := &Proxy{listener: listener, network: "tcp", server: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), done: make(chan struct{})}
 	if filepath.IsAbs(config.Host) {
@@ -123,9 +123,9 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial(p.network, p.server)
+		server, err := net.Dial(p.network, p.server) //nolint:noctx // opening a loopback socket does not wait
 		if err != nil {
-			client.Close()
+			client.Close() //nolint:errcheck // the connection is to end anyway
 			continue
 		}
 		go p.carry(client, server)
@@ -134,8 +134,8 @@ func (p *Proxy) accept() {
 
 // carry passes on what the client says until one side ends or the connection is cut.
 func (p *Proxy) carry(client, server net.Conn) {
-	defer client.Close()
-	defer server.Close()
+	defer client.Close()        //nolint:errcheck // the connection is to end anyway
+	defer server.Close()        //nolint:errcheck // the connection is to end anyway
 	deaf := make(chan struct{}) // closed when the client is to hear nothing more
 	answered := make(chan struct{})
 	go func() {
@@ -175,7 +175,7 @@ func answers(client, server net.Conn, deaf <-chan struct{}) {
 		default:
 		}
 		if err != nil {
-			client.Close()
+			client.Close() //nolint:errcheck // the connection is to end anyway
 			return
 		}
 		if _, err := client.Write(buffer[:n]); err != nil {
@@ -208,7 +208,7 @@ func (p *Proxy) end(cut Cut, client net.Conn, answered <-chan struct{}) {
 	case FIN: // closing does it
 	case RST:
 		if tcp, ok := client.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
+			_ = tcp.SetLinger(0) //nolint:errcheck // the connection is to end anyway
 		}
 	case BlackHole:
 		<-p.done // the server does not learn either that the client is gone: it must end the transaction by itself
