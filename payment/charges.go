@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"payonce/domain"
 	"payonce/provider"
@@ -34,9 +35,24 @@ func (s *Service) CreateCharge(ctx context.Context, req Request, cmd CreateCharg
 		return Reply{}, err
 	}
 	return s.keyed(ctx, req, claim, intent, chargesPath(cmd.OrderID), func(ctx context.Context, tx *repository.Tx, r *run) (Result, domain.RecoveryPoint, error) {
+		if err := s.reachable(); err != nil {
+			return Result{}, "", err
+		}
 		charge, err := r.openCharge(ctx, tx, cmd)
 		return Result{Resource: charge.ID}, domain.PointChargeRecorded, err
 	})
+}
+
+// reachable refuses a new charge while the provider cannot be called. The key stays free, and nothing is left to be found
+// out.
+func (s *Service) reachable() error {
+	if s.Refusing == nil {
+		return nil
+	}
+	if wait, refusing := s.Refusing(); refusing {
+		return domain.ELater(domain.CodeProviderUnavailable, max(wait, time.Second), nil, "the payment provider does not answer at this time; nothing was charged, send the same key again")
+	}
+	return nil
 }
 
 // openCharge writes the charge and the call that creates its intent, or returns a refusal. The order is locked, so of two

@@ -30,6 +30,10 @@ type Service struct {
 	OrderTTL   time.Duration          // an order that is not paid by then expires
 	Grace      time.Duration          // recovery leaves a charge alone for this long after something happened to it
 
+	// Refusing says that the provider cannot be called at this time, and for how long. It is asked before anything of a
+	// charge is written down: what is refused then was provably never sent. It may be nil.
+	Refusing func() (wait time.Duration, refusing bool)
+
 	// Resumed is told when a key is taken over from an owner who had not come to an end, and on whose behalf: a request
 	// with the same key, or recovery. It may be nil.
 	Resumed func(domain.ResolvedBy)

@@ -3,6 +3,7 @@ package payment_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -136,4 +137,28 @@ func TestTimeline_KeepsEverySending(t *testing.T) {
 	}
 	require.Equal(t, []int{401, 401, 200}, statuses)
 	require.Len(t, requests, 3)
+}
+
+func TestProviderThatIsNotCalled_NothingIsWrittenAndReplaysGoOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	order, other, paid := b.order(1), b.order(1), b.request()
+	_, err := b.CreateCharge(asMerchant(t), paid, card(order, goodCard))
+	require.NoError(t, err)
+	refusing := true
+	b.Refusing = func() (time.Duration, bool) { return 3 * time.Second, refusing }
+	before := b.db.Count(t, `SELECT (SELECT count(*) FROM provider_calls) + (SELECT count(*) FROM charges) + (SELECT count(*) FROM idempotency_keys)`)
+
+	request := b.request()
+	_, err = b.CreateCharge(asMerchant(t), request, card(other, goodCard))
+	require.Equal(t, domain.CodeProviderUnavailable, domain.CodeOf(err))
+	require.Equal(t, before, b.db.Count(t, `SELECT (SELECT count(*) FROM provider_calls) + (SELECT count(*) FROM charges) + (SELECT count(*) FROM idempotency_keys)`))
+	replay, err := b.CreateCharge(asMerchant(t), again(paid), card(order, goodCard))
+	require.NoError(t, err)
+	require.True(t, replay.Replayed, "what is known needs no provider")
+
+	refusing = false
+	reply, err := b.CreateCharge(asMerchant(t), again(request), card(other, goodCard))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, reply.Answer.Status)
 }

@@ -26,10 +26,10 @@ const (
 )
 
 // newProvider is the provider behind everything that keeps its slowness and our haste from doing harm.
-func newProvider(c config, store *repository.Store, log *slog.Logger) (provider.Provider, error) {
+func newProvider(c config, store *repository.Store, log *slog.Logger) (guardedProvider, error) {
 	adapter, err := stripe.New(stripe.Options{SecretKey: string(c.StripeKey), BaseURL: c.StripeBase, Timeout: c.ProviderTimeout, Log: log})
 	if err != nil {
-		return nil, fmt.Errorf("stripe: %w", err)
+		return guardedProvider{}, fmt.Errorf("stripe: %w", err)
 	}
 	limited, err := edge.New(adapter, edge.Options{
 		Places: providerPlaces, Reserved: providerReserved, Wait: providerWait, Attempt: c.ProviderTimeout,
@@ -37,13 +37,13 @@ func newProvider(c config, store *repository.Store, log *slog.Logger) (provider.
 		Breaker: edge.BreakerOptions{Failures: 10, OpenFor: 5 * time.Second},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("provider: %w", err)
+		return guardedProvider{}, fmt.Errorf("provider: %w", err)
 	}
 	retrier, err := edge.NewRetrier(edge.RetryOptions{
 		Tries: 3, Budget: c.ProviderTimeout, Base: 200 * time.Millisecond, Cap: 2 * time.Second, Rand: rand.Float64,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("provider: %w", err)
+		return guardedProvider{}, fmt.Errorf("provider: %w", err)
 	}
 	return guardedProvider{edge.NewRetrying(limited, retrier), limited, retrier}, nil
 }

@@ -42,7 +42,8 @@ func newService(c config, store *repository.Store, log *slog.Logger) (*payment.S
 	}
 	return &payment.Service{
 		Store: store, Provider: provider, Present: api.Present, NewID: payment.NewID, Log: log,
-		Lease: c.Lease, Retention: c.retention(), KeyHorizon: c.KeyHorizon, OrderTTL: c.OrderTTL, Grace: c.Grace,
+		Refusing: provider.edge.Refusing,
+		Lease:    c.Lease, Retention: c.retention(), KeyHorizon: c.KeyHorizon, OrderTTL: c.OrderTTL, Grace: c.Grace,
 	}, nil
 }
 

@@ -47,6 +47,9 @@ func New(next provider.Provider, o Options) (*Edge, error) {
 	}, nil
 }
 
+// Refusing reports whether every call is refused at this time, because the provider has been silent, and for how long.
+func (e *Edge) Refusing() (wait time.Duration, refusing bool) { return e.breaker.open() }
+
 // Class says what a call is to the edge.
 type Class int
 
