@@ -80,31 +80,6 @@ func TestSameKey_OtherMerchantOrOperation_IsAnotherKey(t *testing.T) {
 	require.Empty(t, other.header.Get("Idempotent-Replayed"))
 }
 
-func TestFiftyAtOnceOverTwoReplicas_OneOrder(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	replicas := []string{b.url, b.replica()}
-	answers := make([]answer, 50)
-	var all sync.WaitGroup
-	for i := range answers {
-		all.Go(func() {
-			answers[i] = b.do(t.Context(), replicas[i%2], http.MethodPost, "/v1/orders", b.orderBody("1"), header{"Authorization", "Bearer " + alpha},
-				header{"Content-Type", "application/json"}, header{"Idempotency-Key", "k1"})
-		})
-	}
-	all.Wait()
-	first := 0
-	for _, a := range answers {
-		require.Equal(t, http.StatusCreated, a.status, a.body)
-		require.Equal(t, answers[0].body, a.body)
-		if a.header.Get("Idempotent-Replayed") == "" {
-			first++
-		}
-	}
-	require.Equal(t, 1, first)
-	require.Equal(t, 1, b.db.Count(t, `SELECT count(*) FROM orders`))
-}
-
 func TestStateMovedOn_TheReplayKeepsItsFirstMeaning(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
