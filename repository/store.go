@@ -24,7 +24,8 @@ type Options struct {
 	// context allows. MaxWaiting is how many may wait at a time; 0 means 64 for each connection.
 	MaxWait    time.Duration
 	MaxWaiting int
-	// Silence is the longest wait for the server's next byte; 0 means 10 s. It must exceed statement_timeout.
+	// Silence is the longest wait for the server's next byte; 0 means 10 s. It must exceed statement_timeout, and also
+	// idle_in_transaction_session_timeout: a transaction whose COMMIT got lost must have ended when it is claimed again.
 	Silence time.Duration
 }
 
